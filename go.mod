@@ -1,0 +1,3 @@
+module gdsproof
+
+go 1.26.8
