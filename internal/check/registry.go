@@ -1,0 +1,64 @@
+package check
+
+import (
+	"fmt"
+	"sort"
+)
+
+var registry = map[string]*Check{}
+
+// Register adds a check. It panics on what a test of the registry would find anyway.
+func Register(c Check) *Check {
+	if registry[c.ID] != nil {
+		panic("check registered twice: " + c.ID)
+	}
+	if c.ID == "" || c.Title == "" || c.Judge == nil {
+		panic(fmt.Sprintf("check %q: needs an ID, a title and a judgement", c.ID))
+	}
+	registry[c.ID] = &c
+	return &c
+}
+
+// ByID returns a check, or nil.
+func ByID(id string) *Check { return registry[id] }
+
+// All returns all checks in the order in which they are judged and shown: by step, and within and across steps
+// every check behind the ones that it comes After; else by name.
+func All() []*Check {
+	ids := make([]string, 0, len(registry))
+	for id := range registry {
+		ids = append(ids, id)
+	}
+	sort.Slice(ids, func(i, j int) bool {
+		a, b := registry[ids[i]], registry[ids[j]]
+		if a.Step != b.Step {
+			return a.Step < b.Step
+		}
+		if len(a.After) == 0 != (len(b.After) == 0) {
+			return len(a.After) == 0
+		}
+		return a.ID < b.ID
+	})
+	var out []*Check
+	state := map[string]int{}
+	var visit func(id string)
+	visit = func(id string) {
+		c := registry[id]
+		if c == nil || state[id] == 2 {
+			return // an unregistered cause is found by a test
+		}
+		if state[id] == 1 {
+			panic("checks come after each other in a circle: " + id)
+		}
+		state[id] = 1
+		for _, a := range c.After {
+			visit(a)
+		}
+		state[id] = 2
+		out = append(out, c)
+	}
+	for _, id := range ids {
+		visit(id)
+	}
+	return out
+}
