@@ -23,13 +23,13 @@ type (
 	Fix      = report.Fix
 )
 
-// Answer of a question that may have no answer.
-type Answer int
+// Answer of whether a check applies.
+type Answer = facts.Answer
 
 const (
-	CannotTell Answer = iota // the check is unknown
-	No                       // the check is skipped
-	Yes                      // the check is judged
+	CannotTell = facts.CannotTell // the check is unknown
+	No         = facts.No         // the check is skipped
+	Yes        = facts.Yes        // the check is judged
 )
 
 // Check is one check.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -109,3 +110,19 @@ func (v Version) AtLeast(least Version) (yes, known bool) {
 }
 
 func (v Version) String() string { return v.Text }
+
+// SortVersions sorts the texts of versions upwards; what is no version comes first.
+func SortVersions(texts []string) {
+	sort.SliceStable(texts, func(i, j int) bool {
+		a, okA := ParseVersion(texts[i])
+		b, okB := ParseVersion(texts[j])
+		if okA != okB {
+			return okB
+		}
+		order, _ := a.Compare(b)
+		if order == 0 {
+			return len(a.Parts) < len(b.Parts)
+		}
+		return order < 0
+	})
+}

@@ -1,0 +1,101 @@
+package driver
+
+import (
+	"gdsproof/internal/check"
+	"gdsproof/internal/facts"
+)
+
+var _ = check.Register(check.Check{
+	ID:     "nvidia-fs-loaded",
+	Title:  "The GDS kernel module nvidia_fs is loaded and can be used",
+	Why:    "Without nvidia-fs, libcufile copies file data through CPU memory and says nothing.",
+	Source: "NVIDIA GDS Installation and Troubleshooting Guide; nvidia-fs source, nvfs-core.c",
+	Step:   1,
+	Gate:   true,
+	Examples: map[string]string{
+		"p5en":                           "pass",
+		"p5en,nvidia-fs-missing":         "fail",
+		"p5en,nvidia-fs-stuck-unloading": "fail",
+		"laptop":                         "skip",
+	},
+	Needs:   gpuNode(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
+	Applies: onGPUNode,
+	Fix:     []check.Fix{load, build},
+	Judge: func(v check.View) []check.Finding {
+		mods, dir, gds := check.Maybe(v, facts.KernelModules), check.Maybe(v, facts.ProcDir), check.Maybe(v, facts.GDSCheck)
+		if mods.OK {
+			if m, ok := mods.V.Get("nvidia_fs"); ok {
+				line := check.Quote(mods.V.Source, m.Line)
+				switch {
+				case m.Going():
+					f := check.With(check.Fail("nvidia_fs is listed but half unloaded (use count %d): nothing can open it any more", m.Refs), line)
+					f.Fix = []check.Fix{{Text: "reboot: a module in this state neither works nor goes away", Commands: []string{"sudo reboot"},
+						Changes: "restarts the node", Undo: "none"}, build}
+					return []check.Finding{check.With(f, loadTrouble(v)...)}
+				case m.Coming():
+					return []check.Finding{check.With(check.NotKnown("another look in a moment", "nvidia_fs is just being loaded"), line)}
+				}
+				return []check.Finding{check.With(check.Pass("nvidia_fs is loaded (use count %d; 0 is normal while no program uses GDS)", m.Refs), line)}
+			}
+		}
+		if dir.OK && dir.V {
+			return []check.Finding{check.With(check.Pass("the driver's folder %s is there", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)}
+		}
+		if gds.OK && gds.V.NVFSVersion != "" {
+			return []check.Finding{check.With(check.Pass("gdscheck found nvidia_fs %s", gds.V.NVFSVersion), check.Quote("gdscheck -p", "nvidia_fs version: "+gds.V.NVFSVersion))}
+		}
+		notThere := dir.OK && !dir.V
+		switch {
+		case mods.OK && mods.V.Complete:
+			f := check.With(check.Fail("the nvidia_fs module is not loaded"), check.Quote(mods.V.Source, "no line begins with nvidia_fs"))
+			return []check.Finding{withCause(v, f)}
+		case mods.OK && mods.V.NoModules && notThere:
+			f := check.With(check.Fail("nvidia-fs is not there: no %s, and the kernel lists no modules", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)
+			return []check.Finding{withCause(v, f)}
+		case notThere && !mods.OK:
+			// The folder is made when the module is loaded; a container can mask it.
+			return []check.Finding{check.With(check.NotKnown("the list of loaded modules (lsmod)", "%s is not there, and the list of modules is not known", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)}
+		case gds.OK && gds.V.UnloadedSpoken:
+			return []check.Finding{withCause(v, check.With(check.Fail("gdscheck prints no nvidia_fs version: the module is not loaded"), check.Bearing(v, facts.GDSCheck)...))}
+		}
+		need := mods.Need
+		if need == "" {
+			need = "the whole list of loaded modules (lsmod)"
+		}
+		return []check.Finding{check.NotKnown(need, "nothing looked at tells whether nvidia_fs is loaded")}
+	},
+})
+
+// withCause adds what the kernel log says of failed attempts to load it, and puts the fix first that fits: a
+// module that is not installed cannot be loaded, it has to be built.
+func withCause(v check.View, f check.Finding) check.Finding {
+	if ev := loadTrouble(v); len(ev) > 0 {
+		f.Evidence = append(f.Evidence, ev...)
+		f.Fix = []check.Fix{build, load}
+		return f
+	}
+	if mi := check.Maybe(v, facts.ModuleFileOf); mi.OK && mi.V.NotFound("nvidia_fs") {
+		f.Summary += " and not installed below /lib/modules"
+		f.Evidence = append(f.Evidence, check.Bearing(v, facts.ModuleFileOf)...)
+		f.Fix = []check.Fix{build}
+	}
+	return f
+}
+
+func loadTrouble(v check.View) []check.Evidence {
+	log := check.Maybe(v, facts.KLog)
+	if !log.OK {
+		return nil
+	}
+	var mine []facts.Hit
+	for _, h := range log.V.Hits(check.Get(v, facts.Rules).Signatures) {
+		if h.Signature.Check == "nvidia-fs-loaded" {
+			mine = append(mine, h)
+		}
+	}
+	ev := hits(log.V.Source, mine)
+	for _, h := range mine {
+		ev = append(ev, check.Quote("meaning", h.Signature.Meaning+"; "+h.Signature.Remedy))
+	}
+	return ev
+}

@@ -1,0 +1,118 @@
+package facts
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"gdsproof/internal/evidence"
+)
+
+// Module is one row of /proc/modules or lsmod.
+type Module struct {
+	Name   string
+	Refs   int // -1 while it is being unloaded
+	UsedBy []string
+	State  string // Live, Loading, Unloading; "" in lsmod, which does not say
+	Taint  string // letters of (POE); a last "-" means going away, "+" coming
+	Line   string
+}
+
+// Going tells whether the module is listed and yet cannot be used any more: it is being unloaded and, after a
+// fault in the driver, stays so until a reboot.
+func (m Module) Going() bool {
+	return m.Refs < 0 || m.State == "Unloading" || strings.HasSuffix(m.Taint, "-")
+}
+
+// Coming tells whether the module is still being loaded.
+func (m Module) Coming() bool { return m.State == "Loading" || strings.HasSuffix(m.Taint, "+") }
+
+// Modules are the kernel's loaded modules.
+type Modules struct {
+	ByName   map[string]Module
+	Complete bool // a module that is not listed is not loaded
+	// NoModules: the kernel has no list, which is how one without loadable modules looks.
+	NoModules bool
+	Source    string
+}
+
+// Get finds a module; the kernel spells a dash as an underscore.
+func (m Modules) Get(name string) (Module, bool) {
+	r, ok := m.ByName[strings.ReplaceAll(name, "-", "_")]
+	return r, ok
+}
+
+// ParseModules reads the rows of /proc/modules and of lsmod, which differ in the words behind the use count. A
+// row is read by its shape, so that headers, prompts and cut rows fall out.
+func ParseModules(b []byte) (mods map[string]Module, header bool) {
+	mods = map[string]Module{}
+	for raw := range bytes.Lines(b) {
+		line := strings.TrimSpace(string(raw))
+		f := strings.Fields(line)
+		if len(f) >= 3 && f[0] == "Module" && f[1] == "Size" {
+			header = true
+			continue
+		}
+		if len(f) < 3 {
+			continue
+		}
+		if _, err := strconv.ParseUint(f[1], 10, 64); err != nil || !moduleName(f[0]) {
+			continue
+		}
+		refs, err := strconv.Atoi(f[2])
+		if err != nil || refs < -1 {
+			continue
+		}
+		m := Module{Name: strings.ReplaceAll(f[0], "-", "_"), Refs: refs, Line: line}
+		rest := f[3:]
+		if len(rest) > 0 && !strings.HasPrefix(rest[0], "(") {
+			for _, u := range strings.Split(rest[0], ",") {
+				if u != "" && u != "-" {
+					m.UsedBy = append(m.UsedBy, u)
+				}
+			}
+			rest = rest[1:]
+		}
+		for _, w := range rest {
+			switch {
+			case w == "Live" || w == "Loading" || w == "Unloading":
+				m.State = w
+			case strings.HasPrefix(w, "(") && strings.HasSuffix(w, ")"):
+				m.Taint = w[1 : len(w)-1]
+			}
+		}
+		mods[m.Name] = m
+	}
+	return mods, header
+}
+
+func moduleName(s string) bool {
+	for _, r := range s {
+		if r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// KernelModules is the list of loaded modules, from the kernel or from lsmod.
+var KernelModules = Define("kernel-modules", []string{"modules"}, func(in *In) Known[Modules] {
+	proc, ls := in.Item("/proc/modules"), in.Item("lsmod")
+	for _, it := range []*evidence.Item{proc, ls} {
+		if !it.OK() {
+			continue
+		}
+		mods, header := ParseModules(it.Out)
+		// lsmod without its header was filtered or cut at the top, whatever the item says of itself. A list
+		// whose last line has no end was cut at the bottom.
+		complete := it.Complete() && (it.Source == "/proc/modules" || header) && bytes.HasSuffix(it.Out, []byte("\n"))
+		if len(mods) == 0 && !complete {
+			continue
+		}
+		return Have(Modules{ByName: mods, Complete: complete, Source: it.Source})
+	}
+	if proc != nil && proc.State == evidence.Absent {
+		return Have(Modules{ByName: map[string]Module{}, NoModules: true, Source: "/proc/modules"})
+	}
+	return Unknown[Modules](in)
+})
