@@ -59,13 +59,17 @@ type View struct {
 func (v View) Place() evidence.Place { return v.place }
 
 func (v View) declared(name string, must bool) {
+	wanted := false
 	for _, n := range v.check.Needs {
 		if n.Name == name {
-			if must && n.Optional {
-				panic(fmt.Sprintf("check %s: fact %s is only wanted; ask with Maybe", v.check.ID, name))
+			if !must || !n.Optional {
+				return
 			}
-			return
+			wanted = true
 		}
+	}
+	if wanted {
+		panic(fmt.Sprintf("check %s: fact %s is only wanted; ask with Maybe", v.check.ID, name))
 	}
 	panic(fmt.Sprintf("check %s: fact %s is not declared in Needs", v.check.ID, name))
 }

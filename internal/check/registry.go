@@ -62,3 +62,44 @@ func All() []*Check {
 	}
 	return out
 }
+
+// WithCauses adds to checks those that they come After, in the order of All: whether a finding waits for another
+// is known only when that one was judged, asked for or not.
+func WithCauses(selected []*Check) []*Check {
+	want := map[string]bool{}
+	var add func(c *Check)
+	add = func(c *Check) {
+		if c == nil || want[c.ID] {
+			return
+		}
+		want[c.ID] = true
+		for _, a := range c.After {
+			add(registry[a])
+		}
+	}
+	for _, c := range selected {
+		add(c)
+	}
+	var out []*Check
+	for _, c := range All() {
+		if want[c.ID] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Only keeps the findings of the given checks.
+func Only(selected []*Check, findings []Finding) []Finding {
+	want := map[string]bool{}
+	for _, c := range selected {
+		want[c.ID] = true
+	}
+	var out []Finding
+	for _, f := range findings {
+		if want[f.Check] {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -94,11 +94,16 @@ func cite(set *evidence.Set, from []int) []Evidence {
 	for _, i := range from {
 		it := &set.Items[i]
 		text := strings.TrimSpace(string(it.Out))
-		if it.State != evidence.Present {
+		said := strings.TrimSpace(string(it.Err))
+		switch {
+		case it.State != evidence.Present && said != "":
+			text = string(it.State) + ": " + said
+		case it.State != evidence.Present:
 			text = string(it.State)
-			if len(it.Err) > 0 {
-				text += ": " + strings.TrimSpace(string(it.Err))
-			}
+		case text == "" && said != "":
+			text = said
+		case text == "":
+			text = "(empty)"
 		}
 		out = append(out, Evidence{Source: it.Source, Text: firstLines(text, 3)})
 	}

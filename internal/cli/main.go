@@ -1,5 +1,116 @@
+// Package cli has one file a verb. It alone knows flags and exit statuses.
 package cli
 
-import "io"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
 
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int { return 0 }
+	"github.com/spf13/cobra"
+
+	"gdsproof/internal/host"
+)
+
+// app is one run of the program.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	g              globals
+	code           int
+}
+
+// usageError is a mistake of the caller: exit status 2.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
+
+// Main runs the program and returns its exit status.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	if len(args) == 1 && args[0] == host.ChildVerb {
+		return host.ChildMain()
+	}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a.g.exitStyle = styleOf(args)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "gdsproof: internal error: %v\n%s", r, debug.Stack())
+			code = exitCode(internalError, a.g.exitStyle, false)
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var ue usageError
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "gdsproof: interrupted")
+		return exitCode(interrupted, a.g.exitStyle, false)
+	case errors.As(err, &ue):
+		fmt.Fprintf(stderr, "gdsproof: %v\n", err)
+		return exitCode(badUsage, a.g.exitStyle, false)
+	case err != nil:
+		fmt.Fprintf(stderr, "gdsproof: %v\n", err)
+		return exitCode(internalError, a.g.exitStyle, false)
+	}
+	return a.code
+}
+
+// styleOf reads --exit-style before the flags are parsed, since a typing error elsewhere must already end in
+// that style.
+func styleOf(args []string) string {
+	style := "native"
+	for i, s := range args {
+		if v, ok := strings.CutPrefix(s, "--exit-style="); ok {
+			style = v
+		} else if s == "--exit-style" && i+1 < len(args) {
+			style = args[i+1]
+		} else if s == "--" {
+			break
+		}
+	}
+	return style
+}
+
+func (a *app) root() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "gdsproof",
+		Short: "Prove, or refute, that GPUDirect Storage carries this node's file I/O",
+		Long: "gdsproof proves, or refutes, that GPUDirect Storage (GDS) carries a GPU node's file I/O, first of all over EFA on\n" +
+			"Amazon FSx for Lustre, and says what to do when it does not.",
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	c.SetOut(a.stdout)
+	c.SetErr(a.stderr)
+	c.SetIn(a.stdin)
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	c.SetHelpTemplate(c.HelpTemplate() + "\n" + exitHelp())
+	a.g.register(c.PersistentFlags())
+	c.AddCommand(a.checkCommand(), a.simCommand(), a.versionCommand())
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usagef("no verb %q: see gdsproof --help", args[0])
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
+}
+
+// noArgs is cobra.NoArgs as a usage error.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments: %q", c.CommandPath(), args[0])
+	}
+	return nil
+}

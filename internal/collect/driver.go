@@ -76,7 +76,8 @@ func pciProbe(ctx context.Context, g *Gatherer) {
 	out.Source = facts.PCISource
 	if list.OK() {
 		var b strings.Builder
-		for _, n := range names(list) {
+		for line := range strings.Lines(string(list.Out)) {
+			n := strings.TrimRight(strings.TrimSpace(line), "/@") // a link on a live machine, a folder elsewhere
 			ev := g.Host.Read(ctx, path.Join(dir, n, "uevent"), false)
 			if !ev.OK() {
 				out.Truncated = true

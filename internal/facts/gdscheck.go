@@ -9,7 +9,7 @@ import (
 type GDSReport struct {
 	GDSVersion     string // GDS release version
 	NVFSVersion    string // two parts
-	NVFSMinimum    string // the least that this tool wants; "libcufile version" up to 1.15 stands beside it
+	NVFSMinimum    string // the least nvidia-fs that this release wants
 	DriverStatus   string // "Supported(Nvidia Open Driver Installed)"
 	CudaDriver     string
 	LooksLikeGDS   bool
@@ -40,8 +40,9 @@ func ParseGDSCheck(b []byte) GDSReport {
 		if v, ok := after(line, low, "nvidia_fs minimum version:"); ok {
 			r.NVFSMinimum, versionLines = v, true
 		}
-		if strings.Contains(low, "libcufile version:") {
-			versionLines = true
+		// Up to 1.15 the same number is printed under this name.
+		if v, ok := after(line, low, "libcufile version:"); ok && r.NVFSMinimum == "" {
+			r.NVFSMinimum, versionLines = v, true
 		}
 		if i := strings.Index(low, "nvidia driver info status:"); i >= 0 {
 			r.DriverStatus = strings.TrimSpace(line[i+len("nvidia driver info status:"):])

@@ -40,6 +40,9 @@ func (o Opt[T]) Or(other T) T {
 
 // missing tells why an item gave no answer and what would help. it may be nil: nobody looked.
 func missing(source string, it *evidence.Item) (why, need string) {
+	if f, ok := strings.CutPrefix(source, "held "); ok {
+		source = f + " read while the driver is open"
+	}
 	words := func(def string) string {
 		if it != nil && len(it.Err) > 0 {
 			return strings.TrimSpace(string(it.Err))

@@ -16,7 +16,7 @@ var _ = check.Register(check.Check{
 		"p5en,nvidia-fs-missing": "unknown",
 		"laptop":                 "skip",
 	},
-	After: []string{"nvidia-fs-loaded"},
+	After: []string{"nvidia-fs-loaded", "nvidia-fs-devices"},
 	Needs: gpuNode(facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
 	Applies: func(v check.View) (check.Answer, string) {
 		if a, why := onGPUNode(v); a != check.Yes {

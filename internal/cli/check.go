@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gdsproof/internal/check"
+	"gdsproof/internal/checks"
+	"gdsproof/internal/collect"
+	"gdsproof/internal/evidence"
+	"gdsproof/internal/facts"
+	"gdsproof/internal/host"
+	"gdsproof/internal/profile"
+	"gdsproof/internal/report"
+	"gdsproof/internal/sim"
+)
+
+type checkFlags struct {
+	fs         string
+	steps      []int
+	only, skip []string
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var f checkFlags
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Look at the node, change nothing: ready, not-ready or unknown",
+		Long: "check looks at the node and changes nothing. It answers ready, not-ready, unknown or not-applicable.\n" +
+			"Opening /dev/nvidia-fs* makes the driver take references on storage modules for that moment; a child process\n" +
+			"with a deadline does it.",
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.check(c.Context(), f) },
+	}
+	c.Flags().StringVar(&f.fs, "fs", "", "the file system in question, by its mount point or a folder on it")
+	c.Flags().IntSliceVar(&f.steps, "step", nil, "only these steps (1 driver, 2 EFA, 3 platform)")
+	c.Flags().StringSliceVar(&f.only, "only", nil, "only these checks")
+	c.Flags().StringSliceVar(&f.skip, "skip", nil, "without these checks")
+	_ = c.RegisterFlagCompletionFunc("only", completeChecks)
+	_ = c.RegisterFlagCompletionFunc("skip", completeChecks)
+	return c
+}
+
+func completeChecks(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var out []cobra.Completion
+	for _, c := range checks.All() {
+		out = append(out, cobra.CompletionWithDesc(c.ID, c.Title))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) check(ctx context.Context, f checkFlags) error {
+	if err := a.g.check(); err != nil {
+		return err
+	}
+	sinks, err := a.g.sinks()
+	if err != nil {
+		return err
+	}
+	selected, err := f.choose(checks.All())
+	if err != nil {
+		return err
+	}
+	rules, err := profile.Load(a.g.profilePath)
+	if err != nil {
+		return usageError{err}
+	}
+	if f.fs != "" && !filepath.IsAbs(f.fs) {
+		abs, err := filepath.Abs(f.fs)
+		if err != nil {
+			return usageError{err}
+		}
+		f.fs = abs
+	}
+	began := time.Now()
+	set, name, err := a.look(ctx, f, selected)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if a.g.saveEvidence != "" {
+		if err := set.Save(a.g.saveEvidence); err != nil {
+			return err
+		}
+	}
+	r := judge(set, rules, selected)
+	r.Node.Name = name
+	r.Started = began.UTC().Truncate(time.Second)
+	r.DurationSeconds = float64(time.Since(began).Milliseconds()) / 1000
+	a.warnHangs(set)
+	if err := a.write(r, sinks); err != nil {
+		return err
+	}
+	a.code = exitCode(endingOf(r), a.g.exitStyle, a.g.failOnWarn)
+	return nil
+}
+
+// choose picks the checks that the flags ask for.
+func (f checkFlags) choose(all []*check.Check) ([]*check.Check, error) {
+	for _, id := range slices.Concat(f.only, f.skip) {
+		if check.ByID(id) == nil {
+			return nil, usagef("no check %q: see gdsproof check --help", id)
+		}
+	}
+	steps := map[int]bool{}
+	for _, c := range all {
+		steps[c.Step] = true
+	}
+	for _, s := range f.steps {
+		if !steps[s] {
+			return nil, usagef("--step %d: no check has this step", s)
+		}
+	}
+	var out []*check.Check
+	for _, c := range all {
+		if (len(f.steps) == 0 || slices.Contains(f.steps, c.Step)) && (len(f.only) == 0 || slices.Contains(f.only, c.ID)) && !slices.Contains(f.skip, c.ID) {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("no check is left by --step, --only and --skip")
+	}
+	return out, nil
+}
+
+// look fills the evidence set from the node.
+func (a *app) look(ctx context.Context, f checkFlags, selected []*check.Check) (*evidence.Set, string, error) {
+	var h host.Host
+	set := &evidence.Set{Kind: evidence.Live}
+	opts := facts.Options{FS: f.fs, InstanceType: a.g.instanceType, EFACount: a.g.efaCount, MinNVFS: a.g.minNVFS}
+	name := ""
+	if spec, ok := strings.CutPrefix(a.g.node, "sim:"); ok {
+		s, err := sim.New(spec)
+		if err != nil {
+			return nil, "", usageError{err}
+		}
+		h, name = s, a.g.node
+		set.Kind, set.Simulated = evidence.Sim, true
+	} else {
+		l, err := host.NewLive("/")
+		if err != nil {
+			return nil, "", err
+		}
+		defer l.Close()
+		uid := os.Geteuid()
+		opts.UID = &uid
+		h = l
+		now := time.Now().UTC()
+		set.Now = &now
+	}
+	// Judging and printing want a part of the time too.
+	ctx, cancel := context.WithTimeout(ctx, a.g.timeout*9/10)
+	defer cancel()
+	set.Items = append([]evidence.Item{opts.Item()}, collect.Collect(ctx, h, f.fs, sources(selected))...)
+	if i := set.Find(evidence.Host, facts.BootIDSource); i >= 0 && set.Items[i].OK() {
+		set.Boot = strings.TrimSpace(string(set.Items[i].Out))
+	}
+	return set, name, nil
+}
+
+// sources are the probes that the checks and their causes need, and those of the report's head.
+func sources(selected []*check.Check) []string {
+	out := []string{"identity", "pci", "nvidia-driver", "modules"}
+	for _, c := range check.WithCauses(selected) {
+		for _, n := range c.Needs {
+			out = append(out, n.Sources...)
+		}
+	}
+	return out
+}
+
+// judge makes the report of an evidence set.
+func judge(set *evidence.Set, rules *profile.Profile, selected []*check.Check) *report.Report {
+	t := facts.NewTable(set, rules)
+	r := &report.Report{Tool: report.Tool{Name: "gdsproof", Version: Version()}}
+	r.Node.Source, r.Node.Simulated = string(set.Kind), set.Simulated
+	r.Node.Hostname = facts.Get(t, evidence.Host, facts.Hostname).V
+	r.Node.Kernel = facts.Get(t, evidence.Host, facts.Kernel).V
+	r.Node.InstanceType = facts.Get(t, evidence.Host, facts.InstanceType).V
+	r.Findings = check.Only(selected, check.Run(check.WithCauses(selected), t, evidence.Host))
+	r.Verdict = check.Verdict(selected, r.Findings, checks.NotApplicable(t))
+	r.Normalise()
+	return r
+}
+
+// warnHangs names every look that did not come back, also one that no check needed after all.
+func (a *app) warnHangs(set *evidence.Set) {
+	for _, it := range set.Items {
+		if it.State == evidence.TimedOut {
+			fmt.Fprintf(a.stderr, "gdsproof: warning: %s: %s\n", it.Source, strings.TrimSpace(string(it.Err)))
+		}
+	}
+}

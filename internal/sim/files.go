@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// files prints every file of the node. What is not in the map is not there.
+func (n *node) files() map[string]string {
+	f := map[string]string{
+		"/proc/sys/kernel/hostname":          n.hostname + "\n",
+		"/proc/sys/kernel/osrelease":         n.kernel + "\n",
+		"/proc/sys/kernel/random/boot_id":    "7d3f0c52-9a61-4e0b-8a55-2f6f1f0a9c11\n",
+		"/sys/class/dmi/id/product_name":     n.product + "\n",
+		"/sys/class/dmi/id/sys_vendor":       n.vendor + "\n",
+		"/proc/modules":                      n.procModules(),
+		"/proc/self/mountinfo":               n.mountinfo(),
+		"/usr/lib/modules-load.d/fwupd.conf": "msr\n",
+	}
+	for _, g := range n.gpus {
+		n.function(f, function{addr: g.addr, vendor: 0x10de, device: g.device, class: 0x030200, driver: n.gpuDriver(), numa: g.numa})
+		if n.nvDrv.loaded {
+			f["/proc/driver/nvidia/gpus/"+g.addr+"/information"] = fmt.Sprintf("Model: \t\t %s\nIRQ:   \t\t 0\nGPU UUID: \t GPU-%s\nBus Type: \t PCIe\nBus Location: \t %s\nDevice Minor: \t 0\n", g.model, g.uuid, g.addr)
+		}
+	}
+	for _, p := range n.pci {
+		n.function(f, p)
+	}
+	if n.nvDrv.loaded {
+		f["/sys/module/nvidia/version"] = n.nvDrv.version + "\n"
+		kind := "NVIDIA UNIX x86_64 Kernel Module  " + n.nvDrv.version
+		if n.nvDrv.open {
+			kind = "NVIDIA UNIX Open Kernel Module for x86_64  " + n.nvDrv.version
+		}
+		f["/proc/driver/nvidia/version"] = "NVRM version: " + kind + "  Release Build  (builder@sim)  Tue Sep 23 10:11:16 UTC 2025\nGCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04)\n"
+	}
+	n.nvfsFiles(f)
+	for p, text := range n.bootCfg {
+		f[p] = text
+	}
+	if n.gdsTool != "" {
+		f["/usr/local/cuda/gds/tools/gdscheck"] = "\x7fELF"
+		f["/usr/local/cuda-"+n.cuda+"/gds/tools/gdscheck"] = "\x7fELF"
+	}
+	return f
+}
+
+func (n *node) gpuDriver() string {
+	if n.nvDrv.loaded {
+		return "nvidia"
+	}
+	return ""
+}
+
+// function prints a PCI function's uevent as the kernel does.
+func (n *node) function(f map[string]string, p function) {
+	dir := "/sys/bus/pci/devices/" + p.addr
+	var b strings.Builder
+	if p.driver != "" {
+		fmt.Fprintf(&b, "DRIVER=%s\n", p.driver)
+	}
+	fmt.Fprintf(&b, "PCI_CLASS=%X\nPCI_ID=%04X:%04X\nPCI_SUBSYS_ID=%04X:0000\nPCI_SLOT_NAME=%s\n", p.class, p.vendor, p.device, p.vendor, p.addr)
+	f[dir+"/uevent"] = b.String()
+	f[dir+"/numa_node"] = fmt.Sprintf("%d\n", p.numa)
+}
+
+// procModules prints name, size, use count, users, state, address and taint.
+func (n *node) procModules() string {
+	var b strings.Builder
+	row := func(s, taint string) {
+		w := strings.Fields(s)
+		users := w[3]
+		if users != "-" {
+			users += ","
+		}
+		fmt.Fprintf(&b, "%s %s %s %s Live 0x0000000000000000%s\n", w[0], w[1], w[2], users, taint)
+	}
+	if n.nvfs.loaded {
+		if n.nvfs.stuck {
+			b.WriteString("nvidia_fs 323584 -1 - Unloading 0x0000000000000000 (OE-)\n")
+		} else {
+			b.WriteString("nvidia_fs 323584 0 - Live 0x0000000000000000 (OE)\n")
+		}
+	}
+	if n.nvDrv.loaded {
+		taint, users := " (OE)", "nvidia_uvm,nvidia_modeset"
+		if !n.nvDrv.open {
+			taint = " (POE)"
+		}
+		if n.nvfs.loaded {
+			users = "nvidia_fs," + users
+		}
+		row("nvidia_uvm 2166784 0 -", taint)
+		row("nvidia_modeset 1810432 0 -", taint)
+		row("nvidia 14393344 66 "+users, taint)
+	}
+	for _, m := range n.mods {
+		taint := ""
+		if strings.HasPrefix(m, "efa ") || strings.HasPrefix(m, "kefalnd ") {
+			taint = " (OE)"
+		}
+		row(m, taint)
+	}
+	return b.String()
+}
+
+func (n *node) mountinfo() string {
+	lines := []string{
+		"24 30 0:22 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc rw",
+		"25 30 0:23 / /sys rw,nosuid,nodev,noexec,relatime shared:6 - sysfs sysfs rw",
+		"29 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw,discard,errors=remount-ro",
+		"31 29 0:26 / /run rw,nosuid,nodev shared:5 - tmpfs tmpfs rw,size=209715200k,mode=755",
+	}
+	return strings.Join(append(lines, n.mounts...), "\n") + "\n"
+}
+
+// dmesg prints the kernel log with uptime stamps.
+func (n *node) dmesg() string {
+	lines := []string{"Linux version " + n.kernel + " (buildd@sim) (x86_64-linux-gnu-gcc-13) #42 SMP", "Command line: BOOT_IMAGE=/boot/vmlinuz-" + n.kernel + " root=PARTUUID=0 ro console=ttyS0"}
+	if n.nvDrv.loaded {
+		kind := "NVIDIA UNIX x86_64 Kernel Module"
+		if n.nvDrv.open {
+			kind = "NVIDIA UNIX Open Kernel Module for x86_64"
+		}
+		lines = append(lines, "nvidia: loading out-of-tree module taints kernel.", "NVRM: loading "+kind+"  "+n.nvDrv.version+"  Release Build")
+	}
+	if n.nvfs.loaded {
+		lines = append(lines, n.loadMessages()...)
+	}
+	if n.nvfs.stuck {
+		lines = append(lines, "nvidia-fs:nvfs_pin_gpu_pages:1383 Incompatible page table version 0x00020002", "kernel BUG at nvfs-stat.c:407!")
+	}
+	lines = append(lines, n.klog...)
+	var b strings.Builder
+	for i, l := range lines {
+		at := 0.0
+		if i > 1 {
+			at = 9 + float64(i)*0.734211
+		}
+		fmt.Fprintf(&b, "[%12.6f] %s\n", at, l)
+	}
+	return b.String()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func hexAddr(bus, i int) string {
+	return fmt.Sprintf("0000:%02x:%02x.0", bus+i/16, i%16)
+}

@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"gdsproof/internal/evidence"
+	"gdsproof/internal/host"
+)
+
+// Host is a simulated machine.
+type Host struct {
+	n     *node
+	files map[string]string
+	dirs  map[string]map[string]bool // folder -> names, "/" behind a folder's
+}
+
+var _ host.Host = (*Host)(nil)
+
+// New builds a simulated machine from "NAME[,FAULT…]".
+func New(spec string) (*Host, error) {
+	n, err := parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{n: n, files: n.files(), dirs: map[string]map[string]bool{}}
+	for p := range h.files {
+		h.link(p)
+	}
+	for i := range n.devNodes() {
+		h.link(fmt.Sprintf("/dev/nvidia-fs%d", i))
+	}
+	h.link("/dev/null")
+	return h, nil
+}
+
+// Name is the node's name with its faults.
+func (h *Host) Name() string { return h.n.name }
+
+func (n *node) devNodes() int {
+	if !n.nvfs.loaded || n.nvfs.noNodes {
+		return 0
+	}
+	return n.nvfs.nodes
+}
+
+func (h *Host) link(p string) {
+	name := path.Base(p)
+	for dir := path.Dir(p); ; dir = path.Dir(dir) {
+		if h.dirs[dir] == nil {
+			h.dirs[dir] = map[string]bool{}
+		}
+		h.dirs[dir][name] = true
+		if dir == "/" {
+			return
+		}
+		name = path.Base(dir) + "/"
+	}
+}
+
+func item(source string, st evidence.State, out string) evidence.Item {
+	it := evidence.Item{Source: source, Form: evidence.Whole, Place: evidence.Host, State: st}
+	if st == evidence.Present {
+		it.Out = []byte(out)
+	} else {
+		it.Err = []byte(out)
+	}
+	return it
+}
+
+func absent(source, op, p string) evidence.Item {
+	it := item(source, evidence.Absent, op+" "+p+": no such file or directory")
+	it.Errno = "ENOENT"
+	return it
+}
+
+func (h *Host) Read(_ context.Context, p string, _ bool) evidence.Item {
+	if text, ok := h.files[p]; ok {
+		return item(p, evidence.Present, text)
+	}
+	return absent(p, "open", p)
+}
+
+func (h *Host) node(p string) bool {
+	var i int
+	n, err := fmt.Sscanf(p, "/dev/nvidia-fs%d", &i)
+	return n == 1 && err == nil && i < h.n.devNodes()
+}
+
+func (h *Host) Stat(_ context.Context, p string) evidence.Item {
+	src := evidence.StatSource(p)
+	if h.node(p) {
+		var i int
+		_, _ = fmt.Sscanf(p, "/dev/nvidia-fs%d", &i)
+		return item(src, evidence.Present, fmt.Sprintf("type=char mode=0666 uid=0 gid=0 size=0 mtime=0 rdev=506:%d", i))
+	}
+	if text, ok := h.files[p]; ok {
+		return item(src, evidence.Present, fmt.Sprintf("type=file mode=0644 uid=0 gid=0 size=%d mtime=0", len(text)))
+	}
+	if h.dirs[p] != nil {
+		return item(src, evidence.Present, "type=directory mode=0755 uid=0 gid=0 size=0 mtime=0")
+	}
+	return absent(src, "stat", p)
+}
+
+func (h *Host) Open(_ context.Context, p string) evidence.Item {
+	src := evidence.OpenSource(p)
+	if !h.node(p) {
+		return absent(src, "open", p)
+	}
+	if h.n.nvfs.stuck {
+		it := item(src, evidence.Failed, "open "+p+": no such device or address")
+		it.Errno = "ENXIO"
+		return it
+	}
+	return item(src, evidence.Present, "ok")
+}
+
+func (h *Host) Hold(ctx context.Context, paths []string, read string) []evidence.Item {
+	var out []evidence.Item
+	opened := false
+	for _, p := range paths {
+		it := h.Open(ctx, p)
+		opened = opened || it.OK()
+		out = append(out, it)
+	}
+	src := evidence.HeldSource(read)
+	if !opened {
+		return append(out, item(src, evidence.NotCollected, "no device node could be opened, so the list would mean nothing"))
+	}
+	if strings.HasSuffix(read, "/nvidia-fs/modules") {
+		return append(out, item(src, evidence.Present, h.n.registered()))
+	}
+	it := h.Read(ctx, read, true)
+	it.Source = src
+	return append(out, it)
+}
+
+func (h *Host) Statfs(_ context.Context, p string) evidence.Item {
+	return absent(evidence.StatfsSource(p), "statfs", p)
+}
+
+func (h *Host) List(_ context.Context, dir string, _ bool) evidence.Item {
+	src := evidence.ListSource(dir)
+	m := h.dirs[dir]
+	if m == nil {
+		return absent(src, "open", dir)
+	}
+	names := sortedKeys(m)
+	sort.Strings(names)
+	return item(src, evidence.Present, strings.Join(names, "\n")+"\n")
+}
+
+func (h *Host) Run(_ context.Context, c host.Command) evidence.Item {
+	src := c.Source()
+	answer, ok := h.n.commands()[src]
+	if !ok {
+		it := item(src, evidence.Absent, c.Argv[0]+": command not found")
+		it.Errno = "ENOENT"
+		return it
+	}
+	it := item(src, evidence.Present, answer.out)
+	it.Err = []byte(answer.err)
+	it.Exit = &answer.exit
+	if len(c.Keep) > 0 {
+		it.Form, it.Filter = evidence.Filtered, c.Keep
+	}
+	return it
+}
