@@ -234,7 +234,7 @@ func (r *unitReader) label(line string, whole bool) bool {
 		}
 	case "Process":
 		_, cmd, ok := strings.Cut(value, "ExecStart=")
-		if i := strings.LastIndex(cmd, " (code="); ok && i >= 0 {
+		if i := strings.LastIndex(cmd, " (code="); ok && i > 0 {
 			a.ExecStart = append(a.ExecStart, execCommand(cmd[:i]))
 		} else if ok {
 			a.ExecStart = append(a.ExecStart, ExecCommand{Args: strings.Fields(cmd), Cut: true})

@@ -66,7 +66,9 @@ func isPropertyName(s string) bool {
 func (a *UnitAnswer) showLine(key, value string) {
 	switch key {
 	case "Id":
-		a.Unit = value
+		if isUnitName(value) {
+			a.Unit = value
+		}
 	case "LoadState":
 		a.LoadState = value
 	case "ActiveState":
@@ -119,7 +121,9 @@ func (a *UnitAnswer) fileLine(key, value string) {
 			a.ExecStart = nil
 			return
 		}
-		a.ExecStart = append(a.ExecStart, ExecCommand{Args: strings.Fields(strings.TrimLeft(value, "@-:+!|"))})
+		if args := strings.Fields(strings.TrimLeft(value, "@-:+!|")); len(args) > 0 {
+			a.ExecStart = append(a.ExecStart, ExecCommand{Args: args})
+		}
 	default:
 		a.eitherLine(key, value)
 	}
