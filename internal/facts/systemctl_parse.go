@@ -127,7 +127,7 @@ var unitSections = []string{"[Unit]", "[Service]", "[Mount]", "[Automount]", "[I
 // file reads the lines that only a unit's file has: sections, and the path that `systemctl cat` puts first.
 func (r *unitReader) file(line string, whole bool) bool {
 	if p, ok := strings.CutPrefix(line, "# /"); ok {
-		if whole && isUnitName(p) {
+		if whole && isUnitName(path.Base(p)) {
 			r.begin("file", "cat", path.Base(p)).FragmentPath = "/" + p
 			return true
 		}
