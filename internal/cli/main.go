@@ -35,17 +35,17 @@ func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format
 
 // Main runs the program and returns its exit status.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	if len(args) == 1 && args[0] == host.ChildVerb {
+	if len(args) > 0 && args[0] == host.ChildVerb {
 		return host.ChildMain()
 	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	a.g.exitStyle = styleOf(args)
+	style := styleOf(args)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "gdsproof: internal error: %v\n%s", r, debug.Stack())
-			code = exitCode(internalError, a.g.exitStyle, false)
+			code = exitCode(internalError, style, false)
 		}
 	}()
 	root := a.root()
@@ -55,13 +55,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "gdsproof: interrupted")
-		return exitCode(interrupted, a.g.exitStyle, false)
+		return exitCode(interrupted, style, false)
 	case errors.As(err, &ue):
 		fmt.Fprintf(stderr, "gdsproof: %v\n", err)
-		return exitCode(badUsage, a.g.exitStyle, false)
+		return exitCode(badUsage, style, false)
 	case err != nil:
 		fmt.Fprintf(stderr, "gdsproof: %v\n", err)
-		return exitCode(internalError, a.g.exitStyle, false)
+		return exitCode(internalError, style, false)
 	}
 	return a.code
 }

@@ -97,7 +97,7 @@ var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules"},
 			}
 		}
 	}
-	if it := in.Item(evidence.ListSource("/proc/driver/nvidia/gpus")); it.OK() {
+	if it := in.Item(evidence.ListSource("/proc/driver/nvidia/gpus")); it.Complete() {
 		var l []string
 		for line := range strings.Lines(string(it.Out)) {
 			if n := strings.TrimRight(strings.TrimSpace(line), "/"); strings.Count(n, ":") == 2 {
@@ -110,4 +110,25 @@ var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules"},
 		return Unknown[GPUDriver](in)
 	}
 	return Have(d)
+})
+
+// GPUNode tells whether this is a machine where GDS could be asked for: one with an NVIDIA GPU.
+var GPUNode = Define("gpu-node", []string{"pci", "nvidia-driver", "modules"}, func(in *In) Known[Scope] {
+	if d := Use(in, NVIDIADriver); d.OK && (d.V.Loaded || len(d.V.GPUs.V) > 0) {
+		return Have(Scope{Yes, "the NVIDIA driver is loaded"})
+	}
+	pci := Use(in, PCIBus)
+	if pci.OK && len(pci.V.GPUs()) > 0 {
+		return Have(Scope{Yes, "an NVIDIA GPU is on the PCI bus"})
+	}
+	if d := Use(in, Driving); d.OK {
+		return Have(Scope{Yes, "nvidia-fs is loaded"})
+	}
+	if g := Use(in, GDSCheck); g.OK {
+		return Have(Scope{Yes, "somebody ran gdscheck"})
+	}
+	if pci.OK && pci.V.Complete {
+		return Have(Scope{No, "no NVIDIA device on the PCI bus"})
+	}
+	return Have(Scope{CannotTell, "whether the machine has an NVIDIA GPU: lspci, nvidia-smi or /sys/bus/pci"})
 })

@@ -11,7 +11,7 @@ import (
 // Module is one row of /proc/modules or lsmod.
 type Module struct {
 	Name   string
-	Refs   int // -1 while it is being unloaded
+	Refs   Opt[int] // -1 while it is being unloaded; a kernel that cannot unload modules prints "-"
 	UsedBy []string
 	State  string // Live, Loading, Unloading; "" in lsmod, which does not say
 	Taint  string // letters of (POE); a last "-" means going away, "+" coming
@@ -21,7 +21,7 @@ type Module struct {
 // Going tells whether the module is listed and yet cannot be used any more: it is being unloaded and, after a
 // fault in the driver, stays so until a reboot.
 func (m Module) Going() bool {
-	return m.Refs < 0 || m.State == "Unloading" || strings.HasSuffix(m.Taint, "-")
+	return m.Refs.OK && m.Refs.V < 0 || m.State == "Unloading" || strings.HasSuffix(m.Taint, "-")
 }
 
 // Coming tells whether the module is still being loaded.
@@ -43,8 +43,8 @@ func (m Modules) Get(name string) (Module, bool) {
 }
 
 // ParseModules reads the rows of /proc/modules and of lsmod, which differ in the words behind the use count. A
-// row is read by its shape, so that headers, prompts and cut rows fall out.
-func ParseModules(b []byte) (mods map[string]Module, header bool) {
+// row is read by its shape, so that headers, prompts and cut rows fall out; odd counts the lines that are no rows.
+func ParseModules(b []byte) (mods map[string]Module, header bool, odd int) {
 	mods = map[string]Module{}
 	for raw := range bytes.Lines(b) {
 		line := strings.TrimSpace(string(raw))
@@ -53,16 +53,23 @@ func ParseModules(b []byte) (mods map[string]Module, header bool) {
 			header = true
 			continue
 		}
+		if len(f) == 0 {
+			continue
+		}
+		odd++
 		if len(f) < 3 {
 			continue
 		}
 		if _, err := strconv.ParseUint(f[1], 10, 64); err != nil || !moduleName(f[0]) {
 			continue
 		}
-		refs, err := strconv.Atoi(f[2])
-		if err != nil || refs < -1 {
+		var refs Opt[int]
+		if n, err := strconv.Atoi(f[2]); err == nil && n >= -1 {
+			refs = Some(n)
+		} else if f[2] != "-" || len(f) < 4 { // a lone dash may be a cut -1
 			continue
 		}
+		odd--
 		m := Module{Name: strings.ReplaceAll(f[0], "-", "_"), Refs: refs, Line: line}
 		rest := f[3:]
 		if len(rest) > 0 && !strings.HasPrefix(rest[0], "(") {
@@ -83,7 +90,7 @@ func ParseModules(b []byte) (mods map[string]Module, header bool) {
 		}
 		mods[m.Name] = m
 	}
-	return mods, header
+	return mods, header, odd
 }
 
 func moduleName(s string) bool {
@@ -102,10 +109,10 @@ var KernelModules = Define("kernel-modules", []string{"modules"}, func(in *In) K
 		if !it.OK() {
 			continue
 		}
-		mods, header := ParseModules(it.Out)
+		mods, header, odd := ParseModules(it.Out)
 		// lsmod without its header was filtered or cut at the top, whatever the item says of itself. A list
-		// whose last line has no end was cut at the bottom.
-		complete := it.Complete() && (it.Source == "/proc/modules" || header) && bytes.HasSuffix(it.Out, []byte("\n"))
+		// whose last line has no end was cut at the bottom. A row that is not understood may be the wanted one.
+		complete := it.Complete() && (it.Source == "/proc/modules" || header) && bytes.HasSuffix(it.Out, []byte("\n")) && odd == 0
 		if len(mods) == 0 && !complete {
 			continue
 		}

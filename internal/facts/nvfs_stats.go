@@ -210,29 +210,36 @@ var Stats = Define("nvidia-fs-stats", []string{"nvidia-fs-proc"}, func(in *In) K
 
 // ProcDir tells whether the driver's proc folder is there: false is known only when it was looked for.
 var ProcDir = Define("nvidia-fs-proc-dir", []string{"nvidia-fs-proc"}, func(in *In) Known[bool] {
-	absent := false
+	absent, unsure := false, false
 	for _, f := range []string{"/stats", "/version", "/devcount"} {
 		it := in.Item(NVFSProc + f)
 		switch {
 		case it == nil:
-		case it.State == evidence.Present, it.State == evidence.Denied:
+		case it.State == evidence.Present:
 			return Have(true)
-		case it.State == evidence.TimedOut:
-			return Have(true) // something is there that does not answer
 		case it.State == evidence.Absent:
 			absent = true
+		default:
+			// Refused or hanging: something may be there, and a folder on the way may be what refused.
+			unsure = true
 		}
 	}
-	if it := in.Item(evidence.ListSource(NVFSProc)); it != nil {
-		switch it.State {
-		case evidence.Present:
-			return Have(true)
-		case evidence.Absent:
-			absent = true
-		}
-	}
-	if absent {
+	if absent && !unsure {
 		return Have(false)
 	}
 	return Unknown[bool](in)
+})
+
+// Driving is the sign that nvidia-fs is loaded; it is unknown where no sign was seen, whatever the reason. What is
+// wrong with a driver is told only of one that is there.
+var Driving = Define("nvidia-fs-seen", []string{"nvidia-fs-proc", "modules"}, func(in *In) Known[string] {
+	if m := Use(in, KernelModules); m.OK {
+		if mod, ok := m.V.Get("nvidia_fs"); ok {
+			return Have(mod.Line)
+		}
+	}
+	if d := Use(in, ProcDir); d.OK && d.V {
+		return Have(NVFSProc)
+	}
+	return Because[string]("nothing looked at shows that nvidia-fs is loaded", "the list of loaded modules (lsmod)")
 })

@@ -14,10 +14,11 @@ const (
 	Yes
 )
 
-// Scope tells whether Lustre is the file system in question, and by what sign.
+// Scope tells whether something is in question here, and by what sign; where it cannot be told, Why is what would
+// tell it.
 type Scope struct {
-	Lustre Answer
-	Why    string
+	Is  Answer
+	Why string
 }
 
 // Question is what the run is about. The user's --fs decides; without it any sign of Lustre does. Where neither

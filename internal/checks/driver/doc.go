@@ -33,28 +33,15 @@ var load = check.Fix{
 	Undo:     "sudo rmmod nvidia_fs",
 }
 
-// onGPUNode: nvidia-fs is asked for where an NVIDIA GPU is. A bus that nobody looked at excludes nothing.
+// onGPUNode: the GDS driver is asked for where an NVIDIA GPU is.
 func onGPUNode(v check.View) (check.Answer, string) {
-	if why := NoGPU(check.Maybe(v, facts.PCIBus), check.Maybe(v, facts.NVIDIADriver)); why != "" {
-		return check.No, why
-	}
-	return check.Yes, ""
-}
-
-// NoGPU says why this is no machine where GDS could be asked for, or "" if it is one or nobody knows.
-func NoGPU(pci facts.Known[facts.PCI], drv facts.Known[facts.GPUDriver]) string {
-	if drv.OK && (drv.V.Loaded || len(drv.V.GPUs.V) > 0) {
-		return ""
-	}
-	if pci.OK && pci.V.Complete && len(pci.V.GPUs()) == 0 {
-		return "no NVIDIA device on the PCI bus"
-	}
-	return ""
+	n := check.Maybe(v, facts.GPUNode)
+	return n.V.Is, n.V.Why
 }
 
 // gpuNode are the facts that onGPUNode needs.
 func gpuNode(more ...facts.Need) []facts.Need {
-	return append([]facts.Need{facts.PCIBus.Want(), facts.NVIDIADriver.Want()}, more...)
+	return append([]facts.Need{facts.GPUNode.Want()}, more...)
 }
 
 // some joins names and cuts a long list.

@@ -25,7 +25,7 @@ var _ = check.Register(check.Check{
 		"p5en":   "pass",
 		"laptop": "skip",
 	},
-	Needs:   gpuNode(facts.NVIDIADriver.Must(), facts.GDSCheck.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
+	Needs:   gpuNode(facts.PCIBus.Want(), facts.NVIDIADriver.Must(), facts.GDSCheck.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
 	Applies: onGPUNode,
 	Fix: []check.Fix{{
 		Text:     "look at the GPUs with nvidia-smi and the kernel log; a GPU that fell off the bus needs a reboot, and one that stays away goes to the vendor",
@@ -55,7 +55,7 @@ var _ = check.Register(check.Check{
 		}
 		text := "NVIDIA driver " + d.Version + ", open kernel modules"
 		if d.GPUs.OK {
-			text += fmt.Sprintf(", %d GPUs", len(d.GPUs.V))
+			text += fmt.Sprintf(", %d GPU(s)", len(d.GPUs.V))
 		}
 		return []check.Finding{check.With(check.Pass("%s", strings.Replace(text, "driver ,", "driver,", 1)), ev...)}
 	},

@@ -20,7 +20,7 @@ var _ = check.Register(check.Check{
 		"laptop":                         "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   gpuNode(facts.Nodes.Must()),
+	Needs:   gpuNode(facts.Driving.Must(), facts.Nodes.Must()),
 	Applies: onGPUNode,
 	Fix: []check.Fix{{
 		Text:     "reload the module, which makes the nodes anew",

@@ -60,11 +60,11 @@ var _ = check.Register(check.Check{
 				continue
 			}
 			bad++
-			count := n.V
+			meaning := c.meaning
 			if c.key == "dma-ref" && n.V > math.MaxUint32/2 {
-				count = 1<<32 - n.V // it counts down from 0
+				meaning += fmt.Sprintf(" (%d times: it counts down from 0)", 1<<32-n.V)
 			}
-			f.Evidence = append(f.Evidence, check.Quote(facts.NVFSProc+"/stats", fmt.Sprintf("%s: %s=%d: %d %s; %s", c.row, c.key, n.V, count, c.meaning, c.remedy)))
+			f.Evidence = append(f.Evidence, check.Quote(facts.NVFSProc+"/stats", fmt.Sprintf("%s: %s=%d: %s; %s", c.row, c.key, n.V, meaning, c.remedy)))
 		}
 		switch {
 		case bad > 0:

@@ -18,7 +18,7 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-version"},
-	Needs:   gpuNode(facts.DriverVersion.Must(), facts.Rules.Must()),
+	Needs:   gpuNode(facts.PCIBus.Want(), facts.DriverVersion.Must(), facts.Rules.Must()),
 	Applies: onGPUNode,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {

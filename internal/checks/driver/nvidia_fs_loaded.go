@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"fmt"
+
 	"gdsproof/internal/check"
 	"gdsproof/internal/facts"
 )
@@ -28,14 +30,14 @@ var _ = check.Register(check.Check{
 				line := check.Quote(mods.V.Source, m.Line)
 				switch {
 				case m.Going():
-					f := check.With(check.Fail("nvidia_fs is listed but half unloaded (use count %d): nothing can open it any more", m.Refs), line)
+					f := check.With(check.Fail("nvidia_fs is listed but half unloaded: nothing can open it any more"), line)
 					f.Fix = []check.Fix{{Text: "reboot: a module in this state neither works nor goes away", Commands: []string{"sudo reboot"},
 						Changes: "restarts the node", Undo: "none"}, build}
 					return []check.Finding{check.With(f, loadTrouble(v)...)}
 				case m.Coming():
 					return []check.Finding{check.With(check.NotKnown("another look in a moment", "nvidia_fs is just being loaded"), line)}
 				}
-				return []check.Finding{check.With(check.Pass("nvidia_fs is loaded (use count %d; 0 is normal while no program uses GDS)", m.Refs), line)}
+				return []check.Finding{check.With(check.Pass("nvidia_fs is loaded%s", useCount(m)), line)}
 			}
 		}
 		if dir.OK && dir.V {
@@ -98,4 +100,14 @@ func loadTrouble(v check.View) []check.Evidence {
 		ev = append(ev, check.Quote("meaning", h.Signature.Meaning+"; "+h.Signature.Remedy))
 	}
 	return ev
+}
+
+func useCount(m facts.Module) string {
+	switch {
+	case !m.Refs.OK:
+		return ""
+	case m.Refs.V == 0:
+		return ", use count 0, which is normal while no program uses GDS"
+	}
+	return fmt.Sprintf(", use count %d", m.Refs.V)
 }

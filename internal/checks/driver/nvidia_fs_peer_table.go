@@ -29,7 +29,7 @@ var _ = check.Register(check.Check{
 		"laptop":                "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   gpuNode(facts.KLog.Want(), facts.Peers.Want(), facts.InstanceType.Want(), facts.Rules.Must()),
+	Needs:   gpuNode(facts.PCIBus.Want(), facts.Driving.Must(), facts.KLog.Want(), facts.Peers.Want(), facts.InstanceType.Want(), facts.Rules.Must()),
 	Applies: onGPUNode,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {

@@ -28,7 +28,7 @@ var _ = check.Register(check.Check{
 		"laptop":                     "skip",
 	},
 	After: []string{"nvidia-fs-loaded"},
-	Needs: gpuNode(facts.BootConfig.Must(), facts.ModuleFileOf.Want(), facts.Container.Want()),
+	Needs: gpuNode(facts.Driving.Must(), facts.BootConfig.Must(), facts.ModuleFileOf.Want(), facts.Container.Want()),
 	Fix:   []check.Fix{installForBoot},
 	Applies: func(v check.View) (check.Answer, string) {
 		if a, why := onGPUNode(v); a != check.Yes {

@@ -17,12 +17,12 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After: []string{"nvidia-fs-loaded", "nvidia-fs-devices"},
-	Needs: gpuNode(facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
+	Needs: gpuNode(facts.Driving.Must(), facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
 	Applies: func(v check.View) (check.Answer, string) {
 		if a, why := onGPUNode(v); a != check.Yes {
 			return a, why
 		}
-		if q := check.Maybe(v, facts.Question); q.OK && q.V.Lustre == facts.No {
+		if q := check.Maybe(v, facts.Question); q.OK && q.V.Is == facts.No {
 			return check.No, "Lustre is not in question: " + q.V.Why
 		}
 		return check.Yes, ""
@@ -50,7 +50,7 @@ var _ = check.Register(check.Check{
 				return []check.Finding{check.With(check.NotKnown("a mounted Lustre file system", "the lnet module is not loaded, so it cannot have registered"), line)}
 			}
 		}
-		if q := check.Get(v, facts.Question); q.Lustre == facts.CannotTell {
+		if q := check.Get(v, facts.Question); q.Is == facts.CannotTell {
 			return []check.Finding{check.With(check.NotKnown(q.Why, "lnet is not registered; it cannot be told whether Lustre is used"), line)}
 		}
 		f := check.With(check.Fail("lnet is not registered with nvidia-fs although the driver was open: Lustre I/O cannot take the GDS path"), line)

@@ -30,14 +30,14 @@ var _ = check.Register(check.Check{
 		switch {
 		case asked.MinNVFS != "":
 			least, whose = asked.MinNVFS, "asked for"
-		case scope.Lustre == facts.Yes:
+		case scope.Is == facts.Yes:
 			least, whose = fsx.Version, "needed by FSx for Lustre over EFA"
 		default:
 			if g := check.Maybe(v, facts.GDSCheck); g.OK && g.V.NVFSMinimum != "" {
 				least, whose = g.V.NVFSMinimum, "the minimum that gdscheck prints"
 			}
 		}
-		if scope.Lustre == facts.CannotTell && asked.MinNVFS == "" {
+		if scope.Is == facts.CannotTell && asked.MinNVFS == "" {
 			// Good enough for the stricter rule is good enough for both.
 			if yes, known := atLeast(ver, fsx.Version); known && yes {
 				return []check.Finding{check.With(check.Pass("nvidia-fs %s, at least %s", ver.Text, fsx.Version), line)}

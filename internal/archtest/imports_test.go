@@ -1,0 +1,82 @@
+// Package archtest tests the shape of the program.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed are the arrows of the one-way house: what a package may import of ours. Anything else is an arrow that
+// runs the wrong way, or one that has to be thought about first.
+var allowed = map[string][]string{
+	"cmd/gdsproof":           {"internal/cli"},
+	"internal/evidence":      {},
+	"internal/ledger":        {},
+	"internal/profile":       {},
+	"internal/report":        {},
+	"internal/host":          {"internal/evidence", "internal/ledger"},
+	"internal/sim":           {"internal/evidence", "internal/host"},
+	"internal/facts":         {"internal/evidence", "internal/profile"},
+	"internal/collect":       {"internal/evidence", "internal/facts", "internal/host"},
+	"internal/check":         {"internal/evidence", "internal/facts", "internal/report"},
+	"internal/checks":        {"internal/check", "internal/checks/driver", "internal/evidence", "internal/facts"},
+	"internal/checks/driver": {"internal/check", "internal/facts", "internal/profile"},
+	"internal/render":        {"internal/report"},
+	"internal/cli": {"internal/check", "internal/checks", "internal/collect", "internal/evidence", "internal/facts", "internal/host",
+		"internal/profile", "internal/render", "internal/report", "internal/sim"},
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	root := filepath.Join("..", "..")
+	got := map[string]map[string]bool{}
+	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(p))
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		if got[rel] == nil {
+			got[rel] = map[string]bool{}
+		}
+		for _, im := range f.Imports {
+			path, err := strconv.Unquote(im.Path.Value)
+			if err != nil {
+				return err
+			}
+			if ours, ok := strings.CutPrefix(path, "gdsproof/"); ok {
+				got[rel][ours] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) < 10 {
+		t.Fatalf("only %d packages found: the walk is broken", len(got))
+	}
+	for pkg, imports := range got {
+		may, ok := allowed[pkg]
+		if !ok {
+			t.Errorf("package %s is not in the table of allowed imports", pkg)
+			continue
+		}
+		for im := range imports {
+			if !slices.Contains(may, im) {
+				t.Errorf("%s imports %s: that arrow is not allowed", pkg, im)
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package checks_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gdsproof/internal/check"
+	"gdsproof/internal/checks"
+	"gdsproof/internal/collect"
+	"gdsproof/internal/evidence"
+	"gdsproof/internal/facts"
+	"gdsproof/internal/profile"
+	"gdsproof/internal/report"
+	"gdsproof/internal/sim"
+)
+
+func rules(t testing.TB) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// look fills a set from a simulated node with everything that any check needs.
+func look(t testing.TB, spec string) *evidence.Set {
+	t.Helper()
+	h, err := sim.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range collect.Probes() {
+		names = append(names, p.Name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	items := collect.Collect(ctx, h, "/fsx", names)
+	return &evidence.Set{Kind: evidence.Sim, Simulated: true, Items: append([]evidence.Item{facts.Options{}.Item()}, items...)}
+}
+
+func judge(t testing.TB, set *evidence.Set) []check.Finding {
+	t.Helper()
+	return check.Run(checks.All(), facts.NewTable(set, rules(t)), evidence.Host)
+}
+
+// worst is the worst status of a check's findings.
+func worst(fs []check.Finding, id string) report.Status {
+	order := []report.Status{report.Fail, report.Warn, report.Unknown, report.Pass, report.Skip}
+	for _, s := range order {
+		for _, f := range fs {
+			if f.Check == id && f.Status == s {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// alarms are the checks with a red or yellow finding.
+func alarms(fs []check.Finding) []string {
+	var out []string
+	for _, f := range fs {
+		if (f.Status == report.Fail || f.Status == report.Warn) && !slices.Contains(out, f.Check) {
+			out = append(out, f.Check)
+		}
+	}
+	return out
+}
+
+func TestRegistry(t *testing.T) {
+	probes := map[string]bool{}
+	for _, p := range collect.Probes() {
+		probes[p.Name] = true
+		if p.About == "" {
+			t.Errorf("probe %s says not what it reads", p.Name)
+		}
+	}
+	files := map[string]bool{}
+	for _, pattern := range []string{"*/*.go"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			files[strings.TrimSuffix(filepath.Base(f), ".go")] = true
+		}
+	}
+	for _, c := range checks.All() {
+		if !files[strings.ReplaceAll(c.ID, "-", "_")] {
+			t.Errorf("%s: no file of its name", c.ID)
+		}
+		if strings.HasSuffix(c.Title, ".") || c.Why == "" || c.Source == "" || c.Step < 1 || c.Step > 5 {
+			t.Errorf("%s: title, why, source or step: %+v", c.ID, c)
+		}
+		if len(c.Fix) == 0 {
+			t.Errorf("%s: no fix", c.ID)
+		}
+		for _, f := range c.Fix {
+			if f.Text == "" || f.Changes == "" || f.Undo == "" {
+				t.Errorf("%s: a fix says not what it does, changes or how it is undone: %+v", c.ID, f)
+			}
+		}
+		for _, a := range c.After {
+			if check.ByID(a) == nil {
+				t.Errorf("%s comes after %s, which is no check", c.ID, a)
+			}
+		}
+		for _, n := range c.Needs {
+			for _, s := range n.Sources {
+				if !probes[s] {
+					t.Errorf("%s: fact %s comes from %s, which is no probe", c.ID, n.Name, s)
+				}
+			}
+		}
+		var good, bad bool
+		for _, want := range c.Examples {
+			good = good || want == "pass"
+			bad = bad || want == "fail" || want == "warn"
+		}
+		if !good {
+			t.Errorf("%s: no example passes", c.ID)
+		}
+		if !bad && !withoutFault[c.ID] {
+			t.Errorf("%s: no example fails: can it?", c.ID)
+		}
+	}
+}
+
+// withoutFault are checks whose fault no simulated node has yet; their red is shown in tests of their own.
+var withoutFault = map[string]bool{"gpu-driver": true, "nvidia-fs-known-bad": true, "nvidia-fs-registered-storage": true}
+
+func TestExamples(t *testing.T) {
+	nodes := map[string][]check.Finding{}
+	for _, c := range checks.All() {
+		for spec, want := range c.Examples {
+			if nodes[spec] == nil {
+				nodes[spec] = judge(t, look(t, spec))
+			}
+			if got := worst(nodes[spec], c.ID); string(got) != want {
+				t.Errorf("%s on %s: %s, want %s", c.ID, spec, got, want)
+			}
+		}
+	}
+}
+
+func shapesWithGPU() []string { return []string{"p5en"} }
+
+// TestFaults: each fault alone gives its own finding and no other red or yellow one.
+func TestFaults(t *testing.T) {
+	for _, shape := range shapesWithGPU() {
+		if got := alarms(judge(t, look(t, shape))); len(got) > 0 {
+			t.Errorf("healthy %s: alarms of %v", shape, got)
+		}
+		for _, f := range sim.Faults() {
+			fs := judge(t, look(t, shape+","+f.Name))
+			want := []string{f.Check}
+			if f.Check == "" {
+				want = nil
+			}
+			if got := alarms(fs); !slices.Equal(got, want) {
+				t.Errorf("%s,%s: alarms of %v, want %v", shape, f.Name, got, want)
+			}
+			v := check.Verdict(checks.All(), fs, "")
+			if v.FirstAction == nil && f.Check != "" || v.FirstAction != nil && v.FirstAction.Check != f.Check {
+				t.Errorf("%s,%s: first action %+v", shape, f.Name, v.FirstAction)
+			}
+		}
+	}
+}
+
+// TestPairs: of two faults both are named, or one waits for the other.
+func TestPairs(t *testing.T) {
+	all := sim.Faults()
+	for _, shape := range shapesWithGPU() {
+		pairs := 0
+		for i, f := range all {
+			for _, g := range all[i+1:] {
+				spec := shape + "," + f.Name + "," + g.Name
+				if _, err := sim.New(spec); err != nil {
+					if !strings.Contains(err.Error(), f.Name) || !strings.Contains(err.Error(), g.Name) {
+						t.Errorf("%s is refused without naming both: %v", spec, err)
+					}
+					continue
+				}
+				pairs++
+				fs := judge(t, look(t, spec))
+				for _, want := range []string{f.Check, g.Check} {
+					named := want == ""
+					for _, x := range fs {
+						named = named || x.Check == want && (x.Status == report.Fail || x.Status == report.Warn || x.BlockedBy != "")
+					}
+					if !named {
+						t.Errorf("%s: %s is neither named nor blocked", spec, want)
+					}
+				}
+				for _, a := range alarms(fs) {
+					if a != f.Check && a != g.Check {
+						t.Errorf("%s: alarm of %s", spec, a)
+					}
+				}
+			}
+		}
+		if pairs < 5 {
+			t.Errorf("%s: only %d pairs can be together", shape, pairs)
+		}
+	}
+}
+
+// ownEvidence are findings that wait for a failed cause on a node, and that stand on evidence of their own once the
+// cause is not known: nodes that refuse to open do so whatever the module list says.
+var ownEvidence = map[string]string{"p5en,nvidia-fs-stuck-unloading": "nvidia-fs-devices"}
+
+// TestNobodyLooked: an item that was not collected, or whose look failed, never turns a finding red or yellow.
+func TestNobodyLooked(t *testing.T) {
+	specs := append(shapesWithGPU(), "laptop")
+	for _, s := range shapesWithGPU() {
+		for _, f := range sim.Faults() {
+			specs = append(specs, s+","+f.Name)
+		}
+	}
+	for _, spec := range specs {
+		set := look(t, spec)
+		base := alarms(judge(t, set))
+		for i := range set.Items {
+			src := set.Items[i].Source
+			if src == facts.OptionsSource {
+				continue
+			}
+			compare := func(how string, s *evidence.Set) {
+				for _, a := range alarms(judge(t, s)) {
+					if !slices.Contains(base, a) && ownEvidence[spec] != a {
+						t.Errorf("%s, %s %s: %s turns red or yellow", spec, src, how, a)
+					}
+				}
+			}
+			compare("taken out", set.Without(i))
+			for _, st := range []evidence.State{evidence.NotCollected, evidence.Denied, evidence.TimedOut, evidence.Failed} {
+				c := *set
+				c.Items = slices.Clone(set.Items)
+				it := c.Items[i]
+				it.State, it.Out, it.Err = st, nil, []byte(string(st))
+				// An open that is refused is what nvidia-fs-devices is about.
+				if strings.HasPrefix(src, "open /dev/nvidia-fs") && (st == evidence.Denied || st == evidence.Failed) {
+					continue
+				}
+				c.Items[i] = it
+				compare(string(st), &c)
+			}
+			if out := set.Items[i].Out; len(out) > 1 {
+				c := *set
+				c.Items = slices.Clone(set.Items)
+				c.Items[i].Out, c.Items[i].Truncated = out[:len(out)/2], true
+				compare("cut in half", &c)
+			}
+		}
+	}
+}
