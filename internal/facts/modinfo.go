@@ -70,7 +70,7 @@ func ParseModinfo(b []byte) Modinfo {
 	var cur *ModuleFile
 	for line, whole := range rawLines(b) {
 		line = strings.TrimSpace(line)
-		if name, ok := moduleMissing(line); ok && (whole || strings.HasSuffix(line, ".")) {
+		if name, ok := moduleMissing(line, whole); ok {
 			out.Missing = append(out.Missing, name)
 			cur = nil
 			continue
@@ -103,25 +103,26 @@ func ParseModinfo(b []byte) Modinfo {
 }
 
 // moduleMissing reads kmod's "modinfo: ERROR: Module X not found.", module-init-tools' "could not find module X"
-// and busybox's "module 'X' not found". kmod's ends in a stop: it is whole even if the text is cut behind it.
-func moduleMissing(line string) (name string, ok bool) {
+// and busybox's "module 'X' not found". kmod's ends in a stop, so that it is whole wherever the text is cut behind it.
+func moduleMissing(line string, whole bool) (name string, ok bool) {
 	_, said, ok := strings.Cut(line, "modinfo: ")
 	if !ok {
 		return "", false
 	}
 	said = strings.TrimPrefix(said, "ERROR: ")
 	if n, ok := strings.CutPrefix(said, "could not find module "); ok {
-		return n, isModuleName(n)
+		return n, whole && isModuleName(n)
 	}
-	n, ok := strings.CutPrefix(said, "Module ")
-	if !ok {
-		if n, ok = strings.CutPrefix(said, "module "); !ok {
-			return "", false
-		}
+	if n, ok := strings.CutPrefix(said, "Module "); ok {
+		n, _, ok = strings.Cut(n, " not found.")
+		return n, ok && isModuleName(n)
 	}
-	n, ok = strings.CutSuffix(strings.TrimSuffix(n, "."), " not found")
-	n = strings.Trim(n, "'")
-	return n, ok && isModuleName(n)
+	if n, ok := strings.CutPrefix(said, "module "); ok {
+		n, _, ok = strings.Cut(n, " not found")
+		n = strings.Trim(n, "'")
+		return n, ok && isModuleName(n)
+	}
+	return "", false
 }
 
 func isModuleName(s string) bool { return s != "" && !strings.ContainsAny(s, " \t") }
