@@ -73,6 +73,9 @@ func TestParseDfNot(t *testing.T) {
 	if r, ok := over.At("/fsx"); !ok || r.Type != "lustre" {
 		t.Errorf("At(/fsx) = %+v %v, want the one mounted over the autofs", r, ok)
 	}
+	if r, ok := ParseDf([]byte(dfTyped)).At("/dev/shm"); !ok || r.Type != "tmpfs" {
+		t.Errorf("At(/dev/shm) = %+v %v, want the first row", r, ok)
+	}
 	if r, ok := over.At("/fs"); ok {
 		t.Errorf("At(/fs) = %+v", r)
 	}

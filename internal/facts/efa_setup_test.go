@@ -122,6 +122,11 @@ func TestParseEFASetupErrors(t *testing.T) {
 	if len(got.Errors) != 1 || !got.Errors[0].Cut {
 		t.Errorf("cut: %+v", got)
 	}
+	// A date in brackets is no process.
+	got, _ = ParseEFASetup([]byte("configure-efa-fsx-lustre-client.py: [2027-02-09 06:41:32]: Successfully configured and added 8 EFA interface(s).\n")).Last()
+	if got.Added != Some(8) || got.PID != "" {
+		t.Errorf("brackets: %+v", got)
+	}
 	got, _ = ParseEFASetup([]byte("Job for configure-efa-fsx-lustre-client.service canceled.\n")).Last()
 	if !got.Canceled || got.Failed {
 		t.Errorf("cancelled: %+v", got)

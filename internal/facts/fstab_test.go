@@ -60,7 +60,11 @@ func TestParseFstabOdd(t *testing.T) {
 		"a@tcp:/q /fsx lustre flock,_netdev,x-systemd.requires=conf": {Cut: true, Rows: []FstabRow{
 			{Spec: "a@tcp:/q", File: "/fsx", Type: "lustre", Options: []string{"flock", "_netdev"}, Cut: true}}},
 		"a@tcp:/q /fsx lustre flock": {Cut: true, Rows: []FstabRow{{Spec: "a@tcp:/q", File: "/fsx", Type: "lustre", Cut: true}}},
-		"a@tcp:/q /fsx lustr":        {Cut: true},
+		"a@tcp:/q /fsx lustre\tflock,_netdev\t": {Cut: true, Rows: []FstabRow{
+			{Spec: "a@tcp:/q", File: "/fsx", Type: "lustre", Options: []string{"flock", "_netdev"}, Cut: true}}},
+		"none none\tlustre noauto\nproc /proc proc\n": {Rows: []FstabRow{
+			{Spec: "none", File: "none", Type: "lustre", Options: []string{"noauto"}}, {Spec: "proc", File: "/proc", Type: "proc"}}},
+		"a@tcp:/q /fsx lustr": {Cut: true},
 		"a@tcp:/q /fsx lustre flock 0 0": {Cut: true, Rows: []FstabRow{
 			{Spec: "a@tcp:/q", File: "/fsx", Type: "lustre", Options: []string{"flock"}, Freq: Some(0)}}},
 	} {

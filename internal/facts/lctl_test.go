@@ -137,6 +137,18 @@ func TestParseLctlParamsOdd(t *testing.T) {
 	}
 }
 
+// Several parameters tell of one connection; the value of a server's own name is not needed for it.
+func TestLctlImportsJoined(t *testing.T) {
+	text := "osc.q-OST0002-osc-f.ost_server_uuid=q-OST0002_UUID\tIDLE\n" +
+		"osc.q-OST0002-osc-f.import=\nstate: FULL\ncurrent_connection: 172.16.9.33@tcp\nconnection_attempts: 2\n" +
+		"osc.q-OST0003-osc-f.import=\ngeneration: 1\n" +
+		"osc.q-OST0002-osc-g.state=\ncurrent_state: NEW\n"
+	want := []LctlImport{{Target: "q-OST0002", State: "IDLE", Connection: "172.16.9.33@tcp", Attempts: Some(2)}, {Target: "q-OST0002", State: "NEW"}}
+	if got := ParseLctlParams([]byte(text)).Imports(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
 func lctlFromCut(t *testing.T, text []byte) {
 	t.Helper()
 	dl, params := ParseLctlDevices(text), ParseLctlParams(text)

@@ -215,6 +215,27 @@ func TestParseSystemctlShort(t *testing.T) {
 			t.Errorf("%q: %+v, want no answer", text, s.Answers)
 		}
 	}
+	// Options with a value are no units, and a pipe ends the command.
+	s := ParseSystemctl([]byte("$ systemctl show -p ActiveState --property LoadState b -n 5 | grep a\nActiveState=failed\n"))
+	if b, ok := s.Of("b"); !ok || b.ActiveState != "failed" || len(s.Answers) != 1 {
+		t.Errorf("command with options: %+v", s)
+	}
+	// What names no unit is not laid at the door of one while the text speaks of another.
+	s = ParseSystemctl([]byte("ActiveState=active\n\nId=b.service\nActiveState=failed\n"))
+	if a, ok := s.Of("a"); ok {
+		t.Errorf("Of(a) = %+v", a)
+	}
+	if b, ok := s.Of("b"); !ok || b.ActiveState != "failed" {
+		t.Errorf("Of(b) = %+v %v", b, ok)
+	}
+	for text, cut := range map[string]bool{"active\n": false, "active": true, "active\n  ": false, "x": true} {
+		if got := ParseSystemctl([]byte(text)).Cut; got != cut {
+			t.Errorf("%q: cut %v, want %v", text, got, cut)
+		}
+	}
+	if s := ParseSystemctl([]byte("a.service enabled or so it seems\nb.service was active today once\n")); len(s.Answers) != 0 {
+		t.Errorf("prose: %+v", s.Answers)
+	}
 	if s := ParseSystemctl([]byte("System has not been booted with systemd as init system (PID 1). Can't operate.\n")); !s.NoSystemd {
 		t.Error("no systemd was not seen")
 	}

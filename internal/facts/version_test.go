@@ -32,7 +32,7 @@ func TestParseVersion(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "v", "2.", "2.24.", "2:3:", "2..1", ".5", "2.15.6-", "1:2.15.6", "2.3:18", "unknown", "2.15 6", "2.15.6)",
-		"-1.2", "4294967296.0", "1.2.3.4.5.6.7.8.9", "2.28.4, P2PDMA",
+		"-1.2", "4294967296.0", "1.2.3.4.5.6.7.8.9", "2.28.4, P2PDMA", "2.28(4)", "2.28/4", "2 8",
 	} {
 		if v, ok := ParseVersion(bad); ok {
 			t.Errorf("ParseVersion(%q) = %v, want a refusal", bad, v.Parts)
@@ -75,6 +75,9 @@ func TestVersionCompare(t *testing.T) {
 	}
 	if yes, known := (Version{}).AtLeast(Version{Parts: []uint32{1}}); yes || known {
 		t.Errorf("no version at least 1 = %v %v, want not known", yes, known)
+	}
+	if yes, known := (Version{Parts: []uint32{1}}).AtLeast(Version{}); yes || known {
+		t.Errorf("1 at least no version = %v %v, want not known", yes, known)
 	}
 	if order, known := (Version{}).Compare(Version{}); known {
 		t.Errorf("two absent versions compare as %d, want not known", order)
