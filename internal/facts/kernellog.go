@@ -160,3 +160,30 @@ var KLog = Define("kernel-log", []string{"kernel-log"}, func(in *In) Known[Kerne
 	}
 	return Unknown[KernelLog](in)
 })
+
+// LostConnection is the last word of Lustre on a connection to a server, if that word is that it was lost.
+func (l KernelLog) LostConnection() (LogLine, bool) {
+	last := map[string]LogLine{}
+	var order []string
+	for _, line := range l.Lines {
+		target := ""
+		if _, rest, ok := strings.Cut(line.Text, "Connection to "); ok && strings.Contains(rest, "was lost") {
+			target, _, _ = strings.Cut(rest, " ")
+		} else if _, rest, ok := strings.Cut(line.Text, "Connection restored to "); ok {
+			target, _, _ = strings.Cut(rest, " ")
+		}
+		if target == "" {
+			continue
+		}
+		if _, ok := last[target]; !ok {
+			order = append(order, target)
+		}
+		last[target] = line
+	}
+	for _, t := range order {
+		if strings.Contains(last[t].Text, "was lost") {
+			return last[t], true
+		}
+	}
+	return LogLine{}, false
+}

@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Answer of a question that may have none.
@@ -23,7 +24,7 @@ type Scope struct {
 
 // Question is what the run is about. The user's --fs decides; without it any sign of Lustre does. Where neither
 // speaks, and something that would have was not looked at, it cannot be told.
-var Question = Define("question", []string{"mounts", "modules", "identity"}, func(in *In) Known[Scope] {
+var Question = Define("question", []string{"mounts", "modules", "identity", "fstab", "efa-service"}, func(in *In) Known[Scope] {
 	o := Use(in, Asked)
 	m := Use(in, Mounts)
 	if o.OK && o.V.FS != "" && m.OK {
@@ -48,6 +49,16 @@ var Question = Define("question", []string{"mounts", "modules", "identity"}, fun
 			}
 		}
 	}
+	if f := Use(in, FstabNow); f.OK {
+		for _, r := range f.V.Rows {
+			if r.Type == "lustre" {
+				return Have(Scope{Yes, "fstab has a lustre line for " + r.File})
+			}
+		}
+	}
+	if u := Use(in, ConfigureUnit); u.OK && u.V.LoadState == "loaded" {
+		return Have(Scope{Yes, "the service " + ConfigureUnitName + " is there"})
+	}
 	t := Use(in, InstanceType)
 	if t.OK {
 		if i, ok := in.Profile().Instance(t.V); ok && i.GDS {
@@ -59,5 +70,48 @@ var Question = Define("question", []string{"mounts", "modules", "identity"}, fun
 	}
 	return Have(Scope{CannotTell, "whether Lustre is used: the mount table and the loaded modules, or --fs"})
 })
+
+// EFAQuestion tells whether the Lustre client is to use EFA: on an EFA machine of AWS, and not where Lustre runs over
+// another network. A node of AWS without a single EFA device is one too where its type has them.
+var EFAQuestion = Define("efa-question", []string{"pci", "modules", "identity", "lnet", "efa-service"}, func(in *In) Known[Scope] {
+	pci, mods, net, t := Use(in, PCIBus), Use(in, KernelModules), Use(in, Net), Use(in, InstanceType)
+	if pci.OK && len(pci.V.EFAs()) > 0 {
+		return Have(Scope{Yes, "EFA devices are on the PCI bus"})
+	}
+	if net.OK && net.V.Has("efa") {
+		return Have(Scope{Yes, "LNet has an efa net"})
+	}
+	if mods.OK {
+		for _, n := range []string{"kefalnd", "efa"} {
+			if _, ok := mods.V.Get(n); ok {
+				return Have(Scope{Yes, "the module " + n + " is loaded"})
+			}
+		}
+	}
+	if u := Use(in, ConfigureUnit); u.OK && u.V.LoadState == "loaded" {
+		return Have(Scope{Yes, "the service " + ConfigureUnitName + " is there"})
+	}
+	if t.OK {
+		if i, ok := in.Profile().Instance(t.V); ok {
+			if i.EFA > 0 {
+				return Have(Scope{Yes, t.V + " has EFA"})
+			}
+			return Have(Scope{No, t.V + " has no EFA"})
+		}
+	}
+	if net.OK && net.V.Has("o2ib") {
+		return Have(Scope{No, "Lustre runs over o2ib (InfiniBand or RoCE), not over EFA"})
+	}
+	if pci.OK && pci.V.Complete && !t.OK && in.NotAmazon() {
+		return Have(Scope{No, "the machine is not one of AWS's and has no EFA device"})
+	}
+	return Have(Scope{CannotTell, "whether the machine has EFA: the PCI bus, or --instance-type"})
+})
+
+// NotAmazon: the firmware names another maker.
+func (in *In) NotAmazon() bool {
+	it := in.Item(VendorSource)
+	return it.OK() && !strings.Contains(string(it.Out), "Amazon")
+}
 
 func itoa(n int) string { return strconv.Itoa(n) }

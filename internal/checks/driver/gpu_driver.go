@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
 )
 
@@ -25,8 +26,8 @@ var _ = check.Register(check.Check{
 		"p5en":   "pass",
 		"laptop": "skip",
 	},
-	Needs:   gpuNode(facts.PCIBus.Want(), facts.NVIDIADriver.Must(), facts.GDSCheck.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
-	Applies: onGPUNode,
+	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.NVIDIADriver.Must(), facts.GDSCheck.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
+	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{
 		Text:     "look at the GPUs with nvidia-smi and the kernel log; a GPU that fell off the bus needs a reboot, and one that stays away goes to the vendor",
 		Commands: []string{"nvidia-smi -L", "sudo dmesg | grep -i -E 'nvrm|xid'"},
@@ -118,10 +119,10 @@ func gpuCount(v check.View, d facts.GPUDriver) (check.Finding, bool) {
 		}
 		source := check.Quote(facts.PCISource, fmt.Sprintf("%d GPUs on the bus", len(bus)))
 		if len(lost) > 0 {
-			return check.With(check.Fail("%d of %d GPUs on the PCI bus are not held by the NVIDIA driver: %s", len(lost), len(bus), some(lost, 4)), source), true
+			return check.With(check.Fail("%d of %d GPUs on the PCI bus are not held by the NVIDIA driver: %s", len(lost), len(bus), check.List(lost, 4)), source), true
 		}
 		if len(other) > 0 {
-			return check.With(check.Warn("%d of %d GPUs are bound to another driver: %s", len(other), len(bus), some(other, 4)), source), true
+			return check.With(check.Warn("%d of %d GPUs are bound to another driver: %s", len(other), len(bus), check.List(other, 4)), source), true
 		}
 		if t := check.Maybe(v, facts.InstanceType); t.OK {
 			if i, ok := check.Get(v, facts.Rules).Instance(t.V); ok && i.GPUs > len(bus) {

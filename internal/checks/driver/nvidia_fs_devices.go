@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
 )
 
@@ -20,8 +21,8 @@ var _ = check.Register(check.Check{
 		"laptop":                         "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   gpuNode(facts.Driving.Must(), facts.Nodes.Must()),
-	Applies: onGPUNode,
+	Needs:   applies.GPUNeeds(facts.Driving.Must(), facts.Nodes.Must()),
+	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{
 		Text:     "reload the module, which makes the nodes anew",
 		Commands: []string{"sudo rmmod nvidia_fs", "sudo modprobe nvidia_fs", "ls -l /dev/nvidia-fs*"},
@@ -58,7 +59,7 @@ var _ = check.Register(check.Check{
 		case len(hung) > 0:
 			return one(check.NotKnown("an answer of the driver: find out what holds it (dmesg)", "opening the nodes does not return: %s", hung[0].Why))
 		case len(wrong) > 0:
-			f := check.Fail("%s in the place of the device node", some(wrong, 3))
+			f := check.Fail("%s in the place of the device node", check.List(wrong, 3))
 			f.Fix = []check.Fix{{Text: "remove what stands in the nodes' place and mount the host's nodes (a container mount with nofail leaves an empty file when the host has no node)",
 				Commands: []string{"ls -l /dev/nvidia-fs*"}, Changes: "nothing", Undo: "none needed"}}
 			return one(f)
@@ -86,7 +87,7 @@ func notOpened(closed []facts.NVFSNode, all int) check.Finding {
 	for _, n := range closed {
 		errnos[n.Errno]++
 	}
-	f := check.Fail("%d of %d nodes do not open: %s", len(closed), all, some(closed, 2))
+	f := check.Fail("%d of %d nodes do not open: %s", len(closed), all, check.List(closed, 2))
 	fix := func(text string, cmds ...string) {
 		f.Fix = append(f.Fix, check.Fix{Text: text, Commands: cmds, Changes: "who may open the nodes", Undo: "the former mode or flags"})
 	}

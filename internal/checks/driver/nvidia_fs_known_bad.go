@@ -2,6 +2,7 @@ package driver
 
 import (
 	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
 	"gdsproof/internal/profile"
 )
@@ -18,8 +19,8 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-version"},
-	Needs:   gpuNode(facts.PCIBus.Want(), facts.DriverVersion.Must(), facts.Rules.Must()),
-	Applies: onGPUNode,
+	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.DriverVersion.Must(), facts.Rules.Must()),
+	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {
 		ver, pci := check.Get(v, facts.DriverVersion), check.Maybe(v, facts.PCIBus)

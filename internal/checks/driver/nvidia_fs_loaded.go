@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
 )
 
@@ -20,8 +21,8 @@ var _ = check.Register(check.Check{
 		"p5en,nvidia-fs-stuck-unloading": "fail",
 		"laptop":                         "skip",
 	},
-	Needs:   gpuNode(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
-	Applies: onGPUNode,
+	Needs:   applies.GPUNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
+	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{load, build},
 	Judge: func(v check.View) []check.Finding {
 		mods, dir, gds := check.Maybe(v, facts.KernelModules), check.Maybe(v, facts.ProcDir), check.Maybe(v, facts.GDSCheck)
@@ -89,17 +90,8 @@ func loadTrouble(v check.View) []check.Evidence {
 	if !log.OK {
 		return nil
 	}
-	var mine []facts.Hit
-	for _, h := range log.V.Hits(check.Get(v, facts.Rules).Signatures) {
-		if h.Signature.Check == "nvidia-fs-loaded" {
-			mine = append(mine, h)
-		}
-	}
-	ev := hits(log.V.Source, mine)
-	for _, h := range mine {
-		ev = append(ev, check.Quote("meaning", h.Signature.Meaning+"; "+h.Signature.Remedy))
-	}
-	return ev
+	mine := check.LogLines(log.V, check.Get(v, facts.Rules).Signatures, "nvidia-fs-loaded")
+	return check.QuoteHits(log.V.Source, mine)
 }
 
 func useCount(m facts.Module) string {

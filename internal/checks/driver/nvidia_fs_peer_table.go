@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
 )
 
@@ -29,8 +30,8 @@ var _ = check.Register(check.Check{
 		"laptop":                "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   gpuNode(facts.PCIBus.Want(), facts.Driving.Must(), facts.KLog.Want(), facts.Peers.Want(), facts.InstanceType.Want(), facts.Rules.Must()),
-	Applies: onGPUNode,
+	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.Driving.Must(), facts.KLog.Want(), facts.Peers.Want(), facts.InstanceType.Want(), facts.Rules.Must()),
+	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {
 		log, peers, pci := check.Maybe(v, facts.KLog), check.Maybe(v, facts.Peers), check.Maybe(v, facts.PCIBus)
@@ -40,20 +41,15 @@ var _ = check.Register(check.Check{
 			if load, sawLoad = log.V.SinceLast(loadedLine); !sawLoad {
 				load = log.V
 			}
-			var mine []facts.Hit
-			for _, h := range load.Hits(check.Get(v, facts.Rules).Signatures) {
-				if h.Signature.Check == "nvidia-fs-peer-table" {
-					mine = append(mine, h)
-				}
-			}
+			mine := check.LogLines(load, check.Get(v, facts.Rules).Signatures, "nvidia-fs-peer-table")
 			if len(mine) > 0 {
-				return []check.Finding{check.With(check.Warn("the driver's device table was full when the module was loaded"), hits(log.V.Source, mine)...)}
+				return []check.Finding{check.With(check.Warn("the driver's device table was full when the module was loaded"), check.QuoteHits(log.V.Source, mine)...)}
 			}
 		}
 		if peers.OK && pci.OK && pci.V.Complete {
 			if lost := notInTable(peers.V, pci.V); len(lost) > 0 && len(peers.V) > 0 {
 				return []check.Finding{check.With(check.Warn("%d of %d network and NVMe devices are missing from the driver's table: %s; it overflowed, or they came after the module was loaded",
-					len(lost), len(pci.V.Peers()), some(lost, 4)), check.Quote(facts.NVFSProc+"/peer_distance", "no row for "+some(lost, 4)))}
+					len(lost), len(pci.V.Peers()), check.List(lost, 4)), check.Quote(facts.NVFSProc+"/peer_distance", "no row for "+check.List(lost, 4)))}
 			}
 		}
 		if sawLoad {

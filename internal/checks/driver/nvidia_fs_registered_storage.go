@@ -2,6 +2,7 @@ package driver
 
 import (
 	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
 )
 
@@ -17,9 +18,9 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After: []string{"nvidia-fs-loaded", "nvidia-fs-devices"},
-	Needs: gpuNode(facts.Driving.Must(), facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
+	Needs: applies.GPUNeeds(facts.Driving.Must(), facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
 	Applies: func(v check.View) (check.Answer, string) {
-		if a, why := onGPUNode(v); a != check.Yes {
+		if a, why := applies.OnGPUNode(v); a != check.Yes {
 			return a, why
 		}
 		if q := check.Maybe(v, facts.Question); q.OK && q.V.Is == facts.No {
@@ -55,13 +56,8 @@ var _ = check.Register(check.Check{
 		}
 		f := check.With(check.Fail("lnet is not registered with nvidia-fs although the driver was open: Lustre I/O cannot take the GDS path"), line)
 		if log := check.Maybe(v, facts.KLog); log.OK {
-			var mine []facts.Hit
-			for _, h := range log.V.Hits(check.Get(v, facts.Rules).Signatures) {
-				if h.Signature.Check == "nvidia-fs-registered-storage" {
-					mine = append(mine, h)
-				}
-			}
-			f.Evidence = append(f.Evidence, hits(log.V.Source, mine)...)
+			mine := check.LogLines(log.V, check.Get(v, facts.Rules).Signatures, "nvidia-fs-registered-storage")
+			f.Evidence = append(f.Evidence, check.QuoteHits(log.V.Source, mine)...)
 		}
 		return []check.Finding{f}
 	},

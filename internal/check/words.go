@@ -1,0 +1,51 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"gdsproof/internal/facts"
+)
+
+// List joins names and cuts a long list.
+func List[T any](list []T, most int) string {
+	var s []string
+	for i, x := range list {
+		if i == most {
+			s = append(s, fmt.Sprintf("and %d more", len(list)-most))
+			break
+		}
+		s = append(s, fmt.Sprint(x))
+	}
+	return strings.Join(s, ", ")
+}
+
+// LogLines are the known lines of a kernel log that a check judges, from the profile's signatures.
+func LogLines(log facts.KernelLog, rules []facts.Signature, id string) []facts.Hit {
+	var mine []facts.Signature
+	for _, s := range rules {
+		if s.Check == id {
+			mine = append(mine, s)
+		}
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	return log.Hits(mine)
+}
+
+// QuoteHits turns known log lines into evidence, each with what it means.
+func QuoteHits(source string, hits []facts.Hit) []Evidence {
+	var out []Evidence
+	for _, h := range hits {
+		text := h.First.Text
+		if h.First.Stamp != "" {
+			text = "[" + h.First.Stamp + "] " + text
+		}
+		if h.Count > 1 {
+			text += fmt.Sprintf(" (%d times)", h.Count)
+		}
+		out = append(out, Quote(source, text), Quote("meaning", h.Signature.Meaning+"; "+h.Signature.Remedy))
+	}
+	return out
+}

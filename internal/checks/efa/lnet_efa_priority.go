@@ -1,0 +1,85 @@
+package efa
+
+import (
+	"fmt"
+
+	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
+	"gdsproof/internal/facts"
+)
+
+var _ = check.Register(check.Check{
+	ID:     "lnet-efa-priority",
+	Title:  "LNet prefers efa, and discovers its peers' interfaces",
+	Why:    "Without the rule, tcp and efa are used side by side; without discovery the client never learns that its servers have EFA.",
+	Source: "AWS EFA client set-up script (lnetctl udsp add --src efa --priority 0, lnetctl set discovery 1)",
+	Step:   2,
+	Examples: map[string]string{
+		"p5en":                  "pass",
+		"p5en,lnet-no-priority": "warn",
+		"p5en,lnet-tcp-only":    "unknown",
+		"laptop":                "skip",
+	},
+	After:   []string{"lnet-efa-net"},
+	Needs:   applies.EFANeeds(facts.Net.Want(), facts.LNetRules.Want(), facts.LNetSettings.Want()),
+	Applies: applies.OverEFA,
+	Fix: []check.Fix{{
+		Text:     "run the configuration again, which sets both; or set them by hand until the next boot",
+		Commands: []string{"sudo systemctl restart " + facts.ConfigureUnitName, "sudo lnetctl udsp show", "sudo lnetctl global show"},
+		Changes:  "removes and adds LNet's EFA interfaces: I/O in progress waits",
+		Undo:     "none needed",
+	}},
+	Judge: func(v check.View) []check.Finding {
+		rule, ruleKnown, ruleEv := priority(v)
+		g := check.Maybe(v, facts.LNetSettings)
+		ev := []check.Evidence{}
+		if ruleKnown {
+			ev = append(ev, ruleEv)
+		}
+		if g.OK && g.V.Discovery.OK {
+			ev = append(ev, check.Quote(facts.LNetGlobalSource, fmt.Sprintf("discovery: %d", g.V.Discovery.V)))
+		}
+		one := func(f check.Finding) []check.Finding { return []check.Finding{check.With(f, ev...)} }
+		switch {
+		case ruleKnown && !rule:
+			return one(check.Warn("no rule gives efa priority 0: tcp and efa are used side by side"))
+		case g.OK && g.V.Discovery.OK && g.V.Discovery.V != 1:
+			return one(check.Warn("LNet's discovery is off: the client does not learn that its servers have EFA"))
+		case !ruleKnown:
+			r := check.Maybe(v, facts.LNetRules)
+			return one(check.NotKnown(r.Need, "whether LNet prefers efa is not known: %s", r.Why))
+		case !g.OK || !g.V.Discovery.OK:
+			need := g.Need
+			if need == "" {
+				need = "the output of " + facts.LNetGlobalSource
+			}
+			return one(check.NotKnown(need, "efa is preferred; whether discovery is on is not known"))
+		}
+		return one(check.Pass("efa has priority 0, discovery is on"))
+	},
+})
+
+// priority tells whether efa has priority 0, from the rules or from what the interfaces say of themselves.
+func priority(v check.View) (yes, known bool, ev check.Evidence) {
+	if r := check.Maybe(v, facts.LNetRules); r.OK {
+		p := r.V.Priority("efa")
+		if !p.OK && r.V.Cut {
+			return false, false, check.Evidence{}
+		}
+		text := "no rule for src efa"
+		if p.OK {
+			text = fmt.Sprintf("src: efa, priority: %d", p.V)
+		}
+		return p.OK && p.V == 0, true, check.Quote(facts.LNetUDSPSource, text)
+	}
+	n := check.Maybe(v, facts.Net)
+	if !n.OK {
+		return false, false, check.Evidence{}
+	}
+	for _, ni := range n.V.Of("efa") {
+		if ni.NetPriority.OK {
+			return ni.NetPriority.V == 0, true, check.Quote(facts.LNetSource, fmt.Sprintf("%s net priority: %d", ni.NID, ni.NetPriority.V))
+		}
+	}
+	return false, false, check.Evidence{}
+}
