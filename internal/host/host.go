@@ -18,7 +18,7 @@ import (
 type Env string
 
 const (
-	EnvClean  Env = "clean"  // fixed PATH, LC_ALL=C, nothing else
+	EnvClean  Env = "clean"  // fixed PATH, LC_ALL=C, no home; nothing of the caller's
 	EnvCaller Env = "caller" // clean, and the caller's CUFILE_*, CUDA_*, NVIDIA_*, LD_LIBRARY_PATH
 )
 

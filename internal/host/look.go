@@ -8,18 +8,19 @@ import (
 	"sort"
 	"strings"
 	"syscall"
-	"time"
+
+	"golang.org/x/sys/unix"
 
 	"gdsproof/internal/evidence"
 )
 
-// maxRead caps what is kept of one file. The largest file read whole on a big node is a peer_distance table
-// of some hundred kilobytes.
+// maxRead caps what is kept of one file or list. The largest file read whole on a big node is a peer_distance
+// table of some hundred kilobytes.
 const maxRead = 4 << 20
 
 // failItem turns an error of the system into the state that it means.
-func failItem(source string, err error) evidence.Item {
-	it := evidence.Item{Source: source, Form: evidence.Whole, Place: evidence.Host, State: evidence.Failed, Err: []byte(err.Error())}
+func failItem(err error) evidence.Item {
+	it := evidence.Item{Form: evidence.Whole, Place: evidence.Host, State: evidence.Failed, Err: []byte(err.Error())}
 	var no syscall.Errno
 	if errors.As(err, &no) {
 		it.Errno = errnoName(no)
@@ -33,62 +34,148 @@ func failItem(source string, err error) evidence.Item {
 	return it
 }
 
-func okItem(source string, out []byte) evidence.Item {
-	return evidence.Item{Source: source, Form: evidence.Whole, Place: evidence.Host, State: evidence.Present, Out: out}
+// errnoName is the symbolic name, which is what people search for.
+func errnoName(e syscall.Errno) string {
+	if n := unix.ErrnoName(e); n != "" {
+		return n
+	}
+	return fmt.Sprintf("errno %d", int(e))
 }
 
-// lookRead reads a file with plain reads and no stat: /proc and /sys lie about sizes. O_NONBLOCK keeps a FIFO
-// in a file's place from blocking the open; it changes nothing for files.
-func lookRead(path string, limit int64) evidence.Item {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0)
+func okItem(out []byte) evidence.Item {
+	return evidence.Item{Form: evidence.Whole, Place: evidence.Host, State: evidence.Present, Out: out}
+}
+
+// lookRead reads a regular file with plain reads to the end: /proc and /sys lie about sizes.
+//
+// What is there is found out before it is opened: to open a FIFO may wait for ever, and to open a device does
+// something (a watchdog starts to count). wait: the reads may wait; else what would wait gives EAGAIN.
+func lookRead(path string, limit int64, wait bool) evidence.Item {
+	fd, err := openFile(path, wait)
 	if err != nil {
-		return failItem(path, err)
+		return failItem(err)
 	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		it := failItem(path, fmt.Errorf("read %s: %s, not a file", path, modeWord(fi.Mode())))
-		return it
-	}
+	f := plainFile{fd: fd, path: path}
+	defer unix.Close(fd)
 	out, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		it := failItem(path, err)
+	switch {
+	case errors.Is(err, unix.EAGAIN) && len(out) > 0:
+		// A stream that has no end but nothing more to say now: what it said is good, and not all.
+		it := okItem(out)
+		it.Truncated = true
+		return it
+	case err != nil:
+		it := failItem(err)
 		it.Out = out
 		return it
 	}
-	it := okItem(path, out)
+	it := okItem(out)
 	if int64(len(out)) > limit {
 		it.Out, it.Truncated = out[:limit], true
 	}
 	return it
 }
 
+func openFile(path string, wait bool) (int, error) {
+	there, err := open(path, unix.O_PATH)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(there)
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(there, &st) }); err != nil {
+		return -1, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		e := fmt.Errorf("read %s: a %s, not a file", path, typeWord(st.Mode))
+		if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			e = fmt.Errorf("read %s: a directory, not a file: %w", path, unix.EISDIR)
+		}
+		return -1, e
+	}
+	flags := unix.O_RDONLY | unix.O_NOCTTY
+	if !wait {
+		flags |= unix.O_NONBLOCK
+	}
+	// This opens the very thing that was examined, whatever the name means by now.
+	fd, err := open(fmt.Sprintf("/proc/self/fd/%d", there), flags)
+	if errors.Is(err, unix.ENOENT) { // no /proc here; its absence is not the file's
+		fd, err = open(path, flags|unix.O_NONBLOCK)
+	}
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		pe.Path = path
+	}
+	return fd, err
+}
+
+func open(path string, flags int) (int, error) {
+	fd := -1
+	err := again(func() (err error) {
+		fd, err = unix.Open(path, flags|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
+// again repeats a call that a signal interrupted: Go's runtime sends itself some, and a file system may not
+// restart calls.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// plainFile reads without Go's poller, which would wait for ever where a file says EAGAIN.
+type plainFile struct {
+	fd   int
+	path string
+}
+
+func (f plainFile) Read(b []byte) (int, error) {
+	n := 0
+	err := again(func() (err error) {
+		n, err = unix.Read(f.fd, b)
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, &os.PathError{Op: "read", Path: f.path, Err: err}
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
 func lookStat(path string) evidence.Item {
-	src := evidence.StatSource(path)
-	var st syscall.Stat_t
-	if err := syscall.Lstat(path, &st); err != nil {
-		return failItem(src, &os.PathError{Op: "stat", Path: path, Err: err})
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Lstat(path, &st) }); err != nil {
+		return failItem(&os.PathError{Op: "stat", Path: path, Err: err})
 	}
 	out := fmt.Sprintf("type=%s mode=%04o uid=%d gid=%d size=%d mtime=%d", typeWord(st.Mode), st.Mode&0o7777, st.Uid, st.Gid, st.Size, st.Mtim.Sec)
-	switch st.Mode & syscall.S_IFMT {
-	case syscall.S_IFCHR, syscall.S_IFBLK:
-		out += fmt.Sprintf(" rdev=%d:%d", major(st.Rdev), minor(st.Rdev))
-	case syscall.S_IFLNK:
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFCHR, unix.S_IFBLK:
+		out += fmt.Sprintf(" rdev=%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
+	case unix.S_IFLNK:
 		if t, err := os.Readlink(path); err == nil {
 			out += fmt.Sprintf(" target=%q", t)
 		}
 	}
-	return okItem(src, []byte(out))
+	return okItem([]byte(out))
 }
 
 // lookOpen opens as libcufile does: for reading and writing.
 func lookOpen(path string) (evidence.Item, int) {
-	src := evidence.OpenSource(path)
-	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_NONBLOCK|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0)
+	fd, err := open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
-		return failItem(src, &os.PathError{Op: "open", Path: path, Err: err}), -1
+		return failItem(err), -1
 	}
-	return okItem(src, []byte("ok")), fd
+	return okItem([]byte("ok")), fd
 }
 
 func lookHold(paths []string, read string) []evidence.Item {
@@ -101,96 +188,89 @@ func lookHold(paths []string, read string) []evidence.Item {
 		}
 		items = append(items, it)
 	}
-	held := lookRead(read, maxRead)
-	held.Source = evidence.HeldSource(read)
-	if len(fds) == 0 {
-		held = evidence.Item{Source: held.Source, Form: evidence.Whole, Place: evidence.Host, State: evidence.NotCollected,
-			Err: []byte("no device node could be opened, so the list would mean nothing")}
+	held := evidence.Item{Form: evidence.Whole, Place: evidence.Host, State: evidence.NotCollected,
+		Err: []byte("no device node could be opened, so the list would mean nothing")}
+	if len(fds) > 0 {
+		held = lookRead(read, maxRead, true)
 	}
-	items = append(items, held)
 	for _, fd := range fds {
-		_ = syscall.Close(fd)
+		_ = unix.Close(fd)
 	}
-	return items
+	return append(items, held)
 }
 
 func lookStatfs(path string) evidence.Item {
-	src := evidence.StatfsSource(path)
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(path, &st); err != nil {
-		return failItem(src, &os.PathError{Op: "statfs", Path: path, Err: err})
+	var st unix.Statfs_t
+	if err := again(func() error { return unix.Statfs(path, &st) }); err != nil {
+		return failItem(&os.PathError{Op: "statfs", Path: path, Err: err})
 	}
-	return okItem(src, fmt.Appendf(nil, "type=0x%x bsize=%d blocks=%d bfree=%d bavail=%d", uint64(st.Type)&0xffffffff, st.Bsize, st.Blocks, st.Bfree, st.Bavail))
+	return okItem(fmt.Appendf(nil, "type=0x%x bsize=%d blocks=%d bfree=%d bavail=%d", uint64(st.Type)&0xffffffff, st.Bsize, st.Blocks, st.Bfree, st.Bavail))
 }
 
-func lookList(dir string) evidence.Item {
-	src := evidence.ListSource(dir)
-	des, err := os.ReadDir(dir)
-	if err != nil && len(des) == 0 {
-		return failItem(src, err)
+// lookList lists a directory up to limit bytes of names: a directory of a parallel file system may have
+// millions. O_DIRECTORY keeps anything else from being opened.
+func lookList(dir string, limit int) evidence.Item {
+	fd, err := open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return failItem(err)
 	}
-	names := make([]string, 0, len(des))
-	for _, de := range des {
-		n := de.Name()
-		switch {
-		case de.IsDir():
-			n += "/"
-		case de.Type()&os.ModeSymlink != 0:
-			n += "@"
+	f := os.NewFile(uintptr(fd), dir)
+	defer f.Close()
+	var names []string
+	size, full := 0, false
+	for err == nil && !full {
+		var des []os.DirEntry
+		des, err = f.ReadDir(1024)
+		for _, de := range des {
+			n := de.Name()
+			switch {
+			case de.IsDir():
+				n += "/"
+			case de.Type()&os.ModeSymlink != 0:
+				n += "@"
+			}
+			if size += len(n) + 1; size > limit {
+				full = true
+				break
+			}
+			names = append(names, n)
 		}
-		names = append(names, n)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil && len(names) == 0 {
+		return failItem(err)
 	}
 	sort.Strings(names)
 	out := strings.Join(names, "\n")
 	if out != "" {
 		out += "\n"
 	}
-	it := okItem(src, []byte(out))
-	it.Truncated = err != nil // some names were read before the error
-	return it
-}
-
-func modeWord(m os.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "directory"
-	case m&os.ModeNamedPipe != 0:
-		return "fifo"
-	case m&os.ModeSocket != 0:
-		return "socket"
-	case m&os.ModeDevice != 0:
-		return "device"
+	it := okItem([]byte(out))
+	if err != nil { // some names were read before the error
+		it.Err = []byte(err.Error())
 	}
-	return "special file"
+	it.Truncated = full || err != nil
+	return it
 }
 
 func typeWord(mode uint32) string {
-	switch mode & syscall.S_IFMT {
-	case syscall.S_IFREG:
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
 		return "file"
-	case syscall.S_IFDIR:
+	case unix.S_IFDIR:
 		return "directory"
-	case syscall.S_IFCHR:
+	case unix.S_IFCHR:
 		return "char"
-	case syscall.S_IFBLK:
+	case unix.S_IFBLK:
 		return "block"
-	case syscall.S_IFLNK:
+	case unix.S_IFLNK:
 		return "link"
-	case syscall.S_IFIFO:
+	case unix.S_IFIFO:
 		return "fifo"
-	case syscall.S_IFSOCK:
+	case unix.S_IFSOCK:
 		return "socket"
 	}
 	return "unknown"
-}
-
-// Linux packs device numbers as glibc's makedev does.
-func major(dev uint64) uint64 { return (dev>>8)&0xfff | (dev>>32)&^0xfff }
-func minor(dev uint64) uint64 { return dev&0xff | (dev>>12)&^0xff }
-
-// stamp sets the time of the look.
-func stamp(it evidence.Item, at time.Time) evidence.Item {
-	at = at.UTC()
-	it.At = &at
-	return it
 }

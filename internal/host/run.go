@@ -2,9 +2,8 @@ package host
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,77 +12,39 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gdsproof/internal/evidence"
 	"gdsproof/internal/ledger"
 )
 
 const (
-	cleanPath      = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	defaultTimeout = 10 * time.Second
 	defaultMaxOut  = 1 << 20
 )
 
-// callerKeeps are the prefixes of the caller's variables that decide what libcufile does.
-var callerKeeps = []string{"CUFILE_", "CUDA_", "NVIDIA_", "LD_LIBRARY_PATH="}
-
-// Environ is the environment of a command.
-func Environ(e Env, caller []string) []string {
-	env := []string{"PATH=" + cleanPath, "LC_ALL=C", "HOME=/nonexistent"}
-	if e != EnvCaller {
-		return env
-	}
-	for _, kv := range caller {
-		for _, p := range callerKeeps {
-			if strings.HasPrefix(kv, p) {
-				env = append(env, kv)
-				break
-			}
-		}
-	}
-	return env
-}
-
-// lookPath finds a program as the clean PATH would; the caller's PATH may lack the sbin folders.
-func lookPath(name string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	for _, d := range filepath.SplitList(cleanPath) {
-		p := filepath.Join(d, name)
-		if fi, err := os.Stat(p); err == nil && fi.Mode().IsRegular() && fi.Mode().Perm()&0o111 != 0 {
-			return p, nil
-		}
-	}
-	return "", syscall.ENOENT
-}
+// drainGrace is how long output is awaited after a command has ended: a process that it started may keep the
+// pipe open for ever.
+const drainGrace = 400 * time.Millisecond
 
 // Run runs a command in a process group of its own, in our private folder, with /dev/null as input. It never
 // waits for a process that cannot be ended.
 func (l *Live) Run(ctx context.Context, c Command) evidence.Item {
-	began := time.Now()
+	began := time.Now().UTC()
 	it := evidence.Item{Source: c.Source(), Form: evidence.Whole, Place: evidence.Host}
 	if len(c.Keep) > 0 {
 		it.Form, it.Filter = evidence.Filtered, c.Keep
 	}
-	if words := strings.Join(c.Argv, " "); words != it.Source {
+	words := strings.Join(c.Argv, " ")
+	if words != it.Source {
 		it.Origin = words
 	}
 	if l.root != "/" {
-		it.State, it.Err = evidence.NotCollected, []byte("commands are not run for files below a root: they would speak of this machine")
-		return it
+		return ended(it, evidence.NotCollected, "commands are not run for files below a root: they would speak of this machine")
 	}
-	return stamp(l.run(ctx, c, it), began)
-}
-
-func (l *Live) run(ctx context.Context, c Command, it evidence.Item) evidence.Item {
-	fail := func(st evidence.State, format string, a ...any) evidence.Item {
-		it.State, it.Err = st, fmt.Appendf(it.Err, format, a...)
-		return it
-	}
-	path, err := lookPath(c.Argv[0])
-	if err != nil {
-		it.Errno = "ENOENT"
-		return fail(evidence.Absent, "%s: command not found", c.Argv[0])
+	it.At = &began
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return ended(it, evidence.Failed, "no command")
 	}
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
@@ -91,118 +52,123 @@ func (l *Live) run(ctx context.Context, c Command, it evidence.Item) evidence.It
 	if c.MaxOut == 0 {
 		c.MaxOut = defaultMaxOut
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
-	if ctx.Err() != nil {
-		return fail(evidence.NotCollected, "not tried: no time was left")
+	ctx, done, ok := l.enter(ctx)
+	defer done()
+	if !ok || ctx.Err() != nil {
+		return ended(it, evidence.NotCollected, "not tried: no time was left")
 	}
-	lock, err := takeLock(ctx, "run "+strings.Join(c.Argv, " "))
-	var held *ledger.HeldError
-	if errors.As(err, &held) {
-		it.Stuck = held.Holder.PID
-		return fail(evidence.TimedOut, "not tried: an earlier %s has not ended since %s (process %d)", held.Holder.What, held.Holder.Since.UTC().Format(time.RFC3339), held.Holder.PID)
+	// What stopped one use of a program will stop the next one, so only one is left behind.
+	program := filepath.Base(c.Argv[0])
+	if r := l.hanging(program); r != nil {
+		st, why, stuck := r.item(words)
+		it.Stuck = stuck
+		return ended(it, st, "%s", why)
 	}
-	defer lock.Release()
-
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return fail(evidence.Failed, "%v", err)
-	}
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		outR.Close()
-		outW.Close()
-		return fail(evidence.Failed, "%v", err)
-	}
-	cmd := exec.Command(path, c.Argv[1:]...)
-	cmd.Args[0] = c.Argv[0]
-	cmd.Env = Environ(c.Env, os.Environ())
-	cmd.Dir = l.cwd
-	cmd.Stdout, cmd.Stderr = outW, errW
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if lock != nil {
-		cmd.ExtraFiles = []*os.File{lock.File}
-	}
-	err = cmd.Start()
-	outW.Close()
-	errW.Close()
-	if err != nil {
-		outR.Close()
-		errR.Close()
-		f := failItem(it.Source, err)
-		it.Errno = f.Errno
-		return fail(f.State, "%s: %v", c.Argv[0], err)
-	}
-	pid := cmd.Process.Pid
-	_ = lock.Note(pid, strings.Join(c.Argv, " "))
-
-	out, errs := newTap(outR, c.MaxOut, c.Keep), newTap(errR, c.MaxOut, nil)
-	var readers sync.WaitGroup
-	readers.Go(out.read)
-	readers.Go(errs.read)
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-
-	kill := func() string {
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
-		select {
-		case <-exited:
-			return ""
-		case <-time.After(killGrace):
-			return processState(pid)
+	wait, cancel := context.WithTimeout(ctx, c.Timeout)
+	lock, r := claim(wait, func() (*ledger.Lock, error) { return l.locks.TryLock("run " + words) })
+	cancel()
+	if r != nil {
+		st, why, stuck := r.item(words)
+		if r.stuck {
+			l.hangs(program, r)
 		}
+		it.Stuck = stuck
+		return ended(it, st, "%s", why)
 	}
-	var waited error
-	timedOut, full := false, false
+	_ = lock.Note(os.Getpid(), words, time.Now().Add(c.Timeout+spare)) // the command's own note follows
+	ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	it = l.run(ctx, c, it, lock)
+	if it.Stuck == 0 {
+		lock.Release()
+		return it
+	}
+	lock.Leave() // to the process that hangs
+	p, _ := ledger.ProcessOf(it.Stuck)
+	l.hangs(program, &refusal{hang{pid: it.Stuck, start: p.Start, what: words, since: began}, true})
+	return it
+}
+
+func (l *Live) hanging(program string) *refusal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.hung[program]
+	if r != nil && r.over() {
+		delete(l.hung, program)
+		return nil
+	}
+	return r
+}
+
+func (l *Live) hangs(program string, r *refusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hung[program] = r
+}
+
+// ended ends an item, with our own words after the command's.
+func ended(it evidence.Item, st evidence.State, format string, a ...any) evidence.Item {
+	it.State = st
+	if n := len(it.Err); n > 0 && it.Err[n-1] != '\n' {
+		it.Err = append(it.Err, '\n')
+	}
+	it.Err = fmt.Appendf(it.Err, format, a...)
+	return it
+}
+
+func (l *Live) run(ctx context.Context, c Command, it evidence.Item, lock *ledger.Lock) evidence.Item {
+	began := time.Now()
+	p, err := l.start(c, lock)
+	if err != nil {
+		return ended(it, evidence.Failed, "start %s: %v", c.Argv[0], err)
+	}
+	until, _ := ctx.Deadline()
+	_ = lock.Note(p.pid, strings.Join(c.Argv, " "), until.Add(spare))
+
+	full, timedOut := false, false
 	select {
-	case waited = <-exited:
-	case <-out.full:
+	case <-p.exited:
+	case <-p.out.full:
 		full = true
-	case <-errs.full:
+	case <-p.err.full:
 		full = true
 	case <-ctx.Done():
 		timedOut = true
 	}
-	state := ""
-	if timedOut || full {
-		state = kill()
-	} else {
-		// A grandchild may keep the pipe open after the command ended; it gets no more than the grace.
-		drained := make(chan struct{})
-		go func() { readers.Wait(); close(drained) }()
+	if !full && !timedOut {
 		select {
-		case <-drained:
+		case <-p.drained:
 		case <-ctx.Done():
-		case <-time.After(2 * killGrace):
+		case <-time.After(drainGrace):
 		}
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
-	outR.Close()
-	errR.Close()
-	it.Out, it.Truncated = out.take()
-	it.Err, _ = errs.take()
+	stuck, state := p.kill()
+	it.Out, it.Truncated = p.out.take()
+	it.Err, _ = p.err.take()
+	if stuck != 0 {
+		it.Stuck = stuck
+		it = ended(it, evidence.Failed, "process %d was killed, is still there (state %s) and was left behind", stuck, state)
+	}
 	switch {
 	case timedOut:
-		msg := fmt.Sprintf("\nno end within %s: killed", c.Timeout)
-		if state != "" {
-			it.Stuck = pid
-			msg = fmt.Sprintf("\nno end within %s; process %d cannot be ended (state %s) and was left behind", c.Timeout, pid, state)
-		}
-		return fail(evidence.TimedOut, "%s", msg)
+		return ended(it, evidence.TimedOut, "no end within %s: killed", time.Since(began).Round(100*time.Millisecond))
 	case full:
 		it.Truncated = true
-		return fail(evidence.Present, "\nprinted more than %d bytes: cut and killed", c.MaxOut)
+		return ended(it, evidence.Present, "printed more than %d bytes: cut and killed", c.MaxOut)
 	}
-	var ee *exec.ExitError
-	code := 0
-	if errors.As(waited, &ee) {
-		code = ee.ExitCode()
-		if ws, ok := ee.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			return fail(evidence.Failed, "\nended by signal %d (%s)", ws.Signal(), ws.Signal())
+	if r, ok := p.notStarted(); ok {
+		f := failItem(syscall.Errno(r.Errno))
+		it.Errno = f.Errno
+		if !strings.Contains(c.Argv[0], "/") && f.State == evidence.Absent {
+			return ended(it, f.State, "%s: command not found", c.Argv[0])
 		}
-	} else if waited != nil {
-		return fail(evidence.Failed, "\n%v", waited)
+		return ended(it, f.State, "start %s: %s", c.Argv[0], r.Msg)
 	}
+	ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() {
+		return ended(it, evidence.Failed, "ended by signal %d (%s)", ws.Signal(), ws.Signal())
+	}
+	code := p.cmd.ProcessState.ExitCode()
 	it.Exit = &code
 	it.State = evidence.Present
 	if code != 0 && len(it.Out) == 0 && saysDenied(it.Err) {
@@ -211,35 +177,126 @@ func (l *Live) run(ctx context.Context, c Command, it evidence.Item) evidence.It
 	return it
 }
 
+// running is a command at work.
+type running struct {
+	pid      int
+	cmd      *exec.Cmd
+	out, err *tap
+	pipes    []*os.File
+	report   []byte        // of the launcher; ours to read once drained is closed
+	exited   chan struct{} // the command has ended and was not waited for: its pid is still its own
+	drained  chan struct{} // nobody has its pipes any more
+}
+
+func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
+	p := &running{exited: make(chan struct{}), drained: make(chan struct{})}
+	var writers []*os.File
+	defer func() {
+		for _, w := range writers {
+			w.Close()
+		}
+	}()
+	for range 3 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			p.closePipes()
+			return nil, err
+		}
+		p.pipes, writers = append(p.pipes, r), append(writers, w)
+	}
+	cmd := exec.Command(self, append([]string{ChildVerb, launchWord}, c.Argv...)...)
+	cmd.Args[0] = "gdsproof"
+	cmd.Env = Environ(c.Env, os.Environ())
+	cmd.Dir = l.folder()
+	cmd.Stdout, cmd.Stderr = writers[0], writers[1]
+	cmd.ExtraFiles = []*os.File{writers[2]}
+	if lock != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, lock.File)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		p.closePipes()
+		return nil, err
+	}
+	p.cmd, p.pid = cmd, cmd.Process.Pid
+	p.out, p.err = newTap(p.pipes[0], c.MaxOut, c.Keep), newTap(p.pipes[1], c.MaxOut, nil)
+	report := newTap(p.pipes[2], 64<<10, nil)
+	var readers sync.WaitGroup
+	readers.Go(p.out.read)
+	readers.Go(p.err.read)
+	readers.Go(report.read)
+	go func() {
+		readers.Wait()
+		p.report, _ = report.take()
+		close(p.drained)
+	}()
+	go func() {
+		_ = again(func() error { return unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) })
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+func (p *running) closePipes() {
+	for _, r := range p.pipes {
+		r.Close()
+	}
+}
+
+// kill ends the whole process group and what we have of it. It returns a process that stays, and its state.
+func (p *running) kill() (stuck int, state string) {
+	// The command has not been waited for yet, so the group's number cannot be another's by now. Nobody escapes
+	// by a fork at that moment: the kernel makes none for a process that is about to die.
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	if state = whenGone(p.pid, p.exited); state != "" {
+		stuck = p.pid
+		go func() { <-p.exited; _ = p.cmd.Wait() }()
+	} else {
+		_ = p.cmd.Wait()
+		stuck, state = p.others()
+	}
+	// What was printed before is still in the pipes.
+	select {
+	case <-p.drained:
+	case <-time.After(killGrace):
+	}
+	p.closePipes()
+	<-p.drained
+	return stuck, state
+}
+
+// others waits for the killed processes of the group that the command had started and left.
+func (p *running) others() (stuck int, state string) {
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if syscall.Kill(-p.pid, 0) != nil { // nobody is left: the usual case, told without a search
+			return 0, ""
+		}
+		stuck = 0
+		for _, o := range ledger.Processes() {
+			if o.Group != p.pid {
+				continue
+			}
+			if s := ledger.State(o.PID); s != "" {
+				stuck, state = o.PID, s
+			}
+		}
+		waited := time.Since(began)
+		switch {
+		case stuck == 0: // zombies, for their parent to see to
+			return 0, ""
+		case waited > killLong, state == "D" && waited > killGrace:
+			return stuck, state
+		}
+	}
+}
+
+// notStarted is the launcher's report, if it wrote one.
+func (p *running) notStarted() (r notStarted, ok bool) {
+	return r, json.Unmarshal(p.report, &r) == nil
+}
+
 // saysDenied recognises the two ways in which C programs name a missing right.
 func saysDenied(stderr []byte) bool {
 	s := string(stderr)
 	return strings.Contains(s, "Permission denied") || strings.Contains(s, "Operation not permitted")
-}
-
-// tap reads a stream up to a limit of kept bytes.
-type tap struct {
-	r     io.Reader
-	limit int64
-	keep  []string
-	full  chan struct{}
-
-	mu   sync.Mutex
-	buf  []byte
-	last []byte // last line not kept
-	cut  bool
-}
-
-func newTap(r io.Reader, limit int64, keep []string) *tap {
-	return &tap{r: r, limit: limit, keep: keep, full: make(chan struct{})}
-}
-
-func (t *tap) take() ([]byte, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := append([]byte(nil), t.buf...)
-	if len(t.last) > 0 {
-		out = append(out, t.last...)
-	}
-	return out, t.cut
 }

@@ -5,7 +5,31 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 )
+
+// tap reads a stream up to a limit of kept bytes.
+type tap struct {
+	r     io.Reader
+	limit int64
+	keep  []string
+	full  chan struct{} // closed at the limit
+
+	mu   sync.Mutex
+	buf  []byte
+	last []byte // last line not kept
+	cut  bool
+}
+
+func newTap(r io.Reader, limit int64, keep []string) *tap {
+	return &tap{r: r, limit: limit, keep: keep, full: make(chan struct{})}
+}
+
+func (t *tap) take() ([]byte, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append(append([]byte(nil), t.buf...), t.last...), t.cut
+}
 
 // read fills the tap until the stream ends or the limit is reached.
 func (t *tap) read() {
