@@ -32,11 +32,15 @@ var _ = check.Register(check.Check{
 				switch {
 				case m.Going():
 					f := check.With(check.Fail("nvidia_fs is listed but half unloaded: nothing can open it any more"), line)
-					f.Fix = []check.Fix{{Text: "reboot: a module in this state neither works nor goes away", Commands: []string{"sudo reboot"},
-						Changes: "restarts the node", Undo: "none"}, build}
+					f.Fix = []check.Fix{rebootNode, build}
 					return []check.Finding{check.With(f, loadTrouble(v)...)}
 				case m.Coming():
 					return []check.Finding{check.With(check.NotKnown("another look in a moment", "nvidia_fs is just being loaded"), line)}
+				}
+				if bug := sinceLoad(v); len(bug) > 0 {
+					f := check.With(check.Warn("nvidia_fs is loaded, but hit a kernel BUG since: it cannot be unloaded, and what it does from here on is open"), append([]check.Evidence{line}, bug...)...)
+					f.Fix = []check.Fix{rebootNode, build}
+					return []check.Finding{f}
 				}
 				return []check.Finding{check.With(check.Pass("nvidia_fs is loaded%s", useCount(m)), line)}
 			}
@@ -55,6 +59,10 @@ var _ = check.Register(check.Check{
 		case mods.OK && mods.V.NoModules && notThere:
 			f := check.With(check.Fail("nvidia-fs is not there: no %s, and the kernel lists no modules", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)
 			return []check.Finding{withCause(v, f)}
+		case notThere && len(loadTrouble(v)) > 0:
+			// The folder is made when the module is loaded, and the kernel log tells why that did not succeed.
+			f := check.Fail("%s is not there, and the kernel log shows that nvidia_fs could not be loaded", facts.NVFSProc)
+			return []check.Finding{withCause(v, check.With(f, check.Bearing(v, facts.ProcDir)...))}
 		case notThere && !mods.OK:
 			// The folder is made when the module is loaded; a container can mask it.
 			return []check.Finding{check.With(check.NotKnown("the list of loaded modules (lsmod)", "%s is not there, and the list of modules is not known", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)}
@@ -68,6 +76,27 @@ var _ = check.Register(check.Check{
 		return []check.Finding{check.NotKnown(need, "nothing looked at tells whether nvidia_fs is loaded")}
 	},
 })
+
+var rebootNode = check.Fix{Text: "reboot: a module in this state neither works for sure nor goes away", Commands: []string{"sudo reboot"}, Changes: "restarts the node", Undo: "none"}
+
+// sinceLoad are the kernel's words on a BUG in the module that is loaded now.
+func sinceLoad(v check.View) []check.Evidence {
+	log := check.Maybe(v, facts.KLog)
+	if !log.OK {
+		return nil
+	}
+	rest, found := log.V.SinceLast(loadedLine)
+	if !found {
+		rest = log.V
+	}
+	var bugs []facts.Hit
+	for _, h := range check.LogLines(rest, check.Get(v, facts.Rules).Signatures, "nvidia-fs-loaded") {
+		if h.Signature.ID == "nvfs-kernel-bug" {
+			bugs = append(bugs, h)
+		}
+	}
+	return check.QuoteHits(log.V.Source, bugs)
+}
 
 // withCause adds what the kernel log says of failed attempts to load it, and puts the fix first that fits: a
 // module that is not installed cannot be loaded, it has to be built.
