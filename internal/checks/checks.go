@@ -5,6 +5,7 @@ package checks
 import (
 	"gdsproof/internal/check"
 	_ "gdsproof/internal/checks/driver" // step 1
+	_ "gdsproof/internal/checks/efa"    // step 2
 )
 
 // All returns every check in the order in which they are judged.
