@@ -23,14 +23,15 @@ var allowed = map[string][]string{
 	"internal/host":           {"internal/evidence", "internal/ledger"},
 	"internal/sim":            {"internal/evidence", "internal/host"},
 	"internal/facts":          {"internal/evidence", "internal/profile"},
-	"internal/collect":        {"internal/evidence", "internal/facts", "internal/host"},
+	"internal/collect":        {"internal/cufile", "internal/evidence", "internal/facts", "internal/host"},
 	"internal/check":          {"internal/evidence", "internal/facts", "internal/report"},
 	"internal/checks":         {"internal/check", "internal/checks/driver", "internal/checks/efa", "internal/evidence", "internal/facts"},
 	"internal/checks/applies": {"internal/check", "internal/facts"},
 	"internal/checks/driver":  {"internal/check", "internal/checks/applies", "internal/facts", "internal/profile"},
 	"internal/checks/efa":     {"internal/check", "internal/checks/applies", "internal/evidence", "internal/facts", "internal/report"},
+	"internal/cufile":         {},
 	"internal/render":         {"internal/report"},
-	"internal/cli": {"internal/check", "internal/checks", "internal/collect", "internal/evidence", "internal/facts", "internal/host",
+	"internal/cli": {"internal/check", "internal/checks", "internal/collect", "internal/cufile", "internal/evidence", "internal/facts", "internal/host",
 		"internal/profile", "internal/render", "internal/report", "internal/sim"},
 }
 

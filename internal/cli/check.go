@@ -57,9 +57,6 @@ func completeChecks(*cobra.Command, []string, string) ([]cobra.Completion, cobra
 }
 
 func (a *app) check(ctx context.Context, f checkFlags) error {
-	if err := a.g.check(); err != nil {
-		return err
-	}
 	sinks, err := a.g.sinks()
 	if err != nil {
 		return err
@@ -68,28 +65,44 @@ func (a *app) check(ctx context.Context, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	r, err := a.examine(ctx, f, selected)
+	if err != nil {
+		return err
+	}
+	if err := a.write(r, sinks); err != nil {
+		return err
+	}
+	a.code = exitCode(endingOf(r), a.g.exitStyle, a.g.failOnWarn)
+	return nil
+}
+
+// examine looks at the node and judges what was seen.
+func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check) (*report.Report, error) {
+	if err := a.g.check(); err != nil {
+		return nil, err
+	}
 	rules, err := profile.Load(a.g.profilePath)
 	if err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
 	if f.fs != "" && !filepath.IsAbs(f.fs) {
 		abs, err := filepath.Abs(f.fs)
 		if err != nil {
-			return usageError{err}
+			return nil, usageError{err}
 		}
 		f.fs = abs
 	}
 	began := time.Now()
 	set, name, err := a.look(ctx, f, selected)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	if a.g.saveEvidence != "" {
 		if err := set.Save(a.g.saveEvidence); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	r := judge(set, rules, selected)
@@ -97,11 +110,7 @@ func (a *app) check(ctx context.Context, f checkFlags) error {
 	r.Started = began.UTC().Truncate(time.Second)
 	r.DurationSeconds = float64(time.Since(began).Milliseconds()) / 1000
 	a.warnHangs(set)
-	if err := a.write(r, sinks); err != nil {
-		return err
-	}
-	a.code = exitCode(endingOf(r), a.g.exitStyle, a.g.failOnWarn)
-	return nil
+	return r, nil
 }
 
 // choose picks the checks that the flags ask for.

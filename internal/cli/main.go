@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gdsproof/internal/cufile"
 	"gdsproof/internal/host"
 )
 
@@ -35,6 +36,9 @@ func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format
 
 // Main runs the program and returns its exit status.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	if len(args) > 0 && args[0] == cufile.ReportVerb {
+		return cufile.ReportMain(args[1:])
+	}
 	if len(args) > 0 && args[0] == host.ChildVerb {
 		return host.ChildMain()
 	}
@@ -96,7 +100,7 @@ func (a *app) root() *cobra.Command {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.SetHelpTemplate(c.HelpTemplate() + "\n" + exitHelp())
 	a.g.register(c.PersistentFlags())
-	c.AddCommand(a.checkCommand(), a.simCommand(), a.versionCommand())
+	c.AddCommand(a.checkCommand(), a.fixCommand(), a.simCommand(), a.versionCommand())
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return usagef("no verb %q: see gdsproof --help", args[0])

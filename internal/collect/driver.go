@@ -45,7 +45,7 @@ func init() {
 	register(Probe{"nvidia-fs-modinfo", "modinfo nvidia_fs", func(ctx context.Context, g *Gatherer) {
 		g.Add(g.Host.Run(ctx, host.Command{Argv: []string{"modinfo", "nvidia_fs"}}))
 	}})
-	register(Probe{"gdscheck", "gdscheck -p, from /usr/local/cuda/gds/tools or the newest /usr/local/cuda-*", gdscheckProbe})
+	register(Probe{"gdscheck", "gdscheck -p, from /usr/local/cuda/gds/tools or the newest /usr/local/cuda-*; else the same report from the log of libcufile, opened once in a child", gdscheckProbe})
 }
 
 // foldDir reads every file of a flat folder into one item.
@@ -149,6 +149,7 @@ func gdscheckProbe(ctx context.Context, g *Gatherer) {
 	if tool == "" {
 		g.Add(evidence.Item{Source: "gdscheck -p", Form: evidence.Whole, State: evidence.Absent,
 			Err: []byte("gdscheck is neither in /usr/local/cuda/gds/tools nor in /usr/local/cuda-*/gds/tools")})
+		cufileReport(ctx, g)
 		return
 	}
 	it := g.Host.Run(ctx, host.Command{Name: "gdscheck -p", Argv: []string{tool, "-p"}, Env: host.EnvCaller, Timeout: 20 * time.Second})

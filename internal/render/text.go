@@ -36,6 +36,9 @@ func Text(w io.Writer, r *report.Report, o TextOptions) error {
 	if !o.Quiet {
 		t.node(r)
 		t.findings(r)
+		if o.Verbose {
+			t.judgement(r)
+		}
 		t.action(r)
 	}
 	_, err := w.Write(t.b.Bytes())
