@@ -87,7 +87,7 @@ type ModuleVersion struct {
 
 func moduleVersion(name, sysfs, module string, probe string) Key[ModuleVersion] {
 	return Define(name, []string{probe}, func(in *In) Known[ModuleVersion] {
-		if it := in.Item(sysfs); it.OK() {
+		if it := in.Item(sysfs); it.OK() && !it.Truncated {
 			text := strings.TrimSpace(string(it.Out))
 			if v, ok := ParseVersion(text); ok {
 				return Have(ModuleVersion{v, text, sysfs, true})

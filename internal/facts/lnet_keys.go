@@ -33,6 +33,7 @@ var Net = Define("lnet", []string{"lnet", "modules"}, func(in *In) Known[LNetNow
 	n, problem := ParseLNet(it.Out, it.Err, it.Exit)
 	switch problem.State {
 	case LNetAnswered:
+		n.Cut = n.Cut || it.Truncated
 		return Have(LNetNow{LNet: n})
 	case LNetNotLoaded, LNetNotConfigured:
 		return Have(LNetNow{Down: problem.State, Words: problem.Words})
@@ -66,8 +67,8 @@ var NetWindow = Define("lnet-window", []string{"lnet"}, func(in *In) Known[LNetT
 	return Have(LNetTwice{a, b})
 })
 
-// lnetAnswer reads one of lnetctl's other outputs.
-func lnetAnswer[T any](name, source string, parse func(out, err []byte, exit *int) (T, LNetProblem)) Key[T] {
+// lnetAnswer reads one of lnetctl's other outputs. cut tells of one that was not kept whole, which its text need not show.
+func lnetAnswer[T any](name, source string, parse func(out, err []byte, exit *int) (T, LNetProblem), cut func(*T)) Key[T] {
 	return Define(name, []string{"lnet"}, func(in *In) Known[T] {
 		it := in.Item(source)
 		if it == nil || it.State == evidence.Absent || it.State == evidence.NotCollected || it.State == evidence.TimedOut {
@@ -76,6 +77,9 @@ func lnetAnswer[T any](name, source string, parse func(out, err []byte, exit *in
 		v, problem := parse(it.Out, it.Err, it.Exit)
 		switch problem.State {
 		case LNetAnswered:
+			if it.Truncated {
+				cut(&v)
+			}
 			return Have(v)
 		case LNetDenied:
 			return Because[T](source+": permission denied", NeedRoot)
@@ -86,14 +90,15 @@ func lnetAnswer[T any](name, source string, parse func(out, err []byte, exit *in
 
 // LNetPeersNow, LNetRules and LNetSettings are the peers, the rules of preference and the global settings.
 var (
-	LNetPeersNow = lnetAnswer("lnet-peers", LNetPeerSource, ParseLNetPeers)
-	LNetSettings = lnetAnswer("lnet-global", LNetGlobalSource, ParseLNetGlobal)
+	LNetPeersNow = lnetAnswer("lnet-peers", LNetPeerSource, ParseLNetPeers, func(p *LNetPeers) { p.Cut = true })
+	LNetSettings = lnetAnswer("lnet-global", LNetGlobalSource, ParseLNetGlobal, func(*LNetGlobal) {}) // each value stands for itself
 	LNetRules    = Define("lnet-udsp", []string{"lnet"}, func(in *In) Known[LNetUDSP] {
 		it := in.Item(LNetUDSPSource)
 		if it == nil || it.State != evidence.Present {
 			return Unknown[LNetUDSP](in)
 		}
 		u, problem := ParseLNetUDSP(it.Out, it.Err, it.Exit)
+		u.Cut = u.Cut || it.Truncated
 		switch {
 		case problem.OK():
 			return Have(u)

@@ -38,10 +38,11 @@ var Client = Define("lustre-client", []string{"lustre-client", "modules"}, func(
 			c.Version, c.Text, c.Source, known = Some(v), text, source, true
 		}
 	}
-	if it := in.Item(LustreVersionFile); it.OK() {
+	// Of a version that was cut, 2.15 may be left as 2.1.
+	if it := in.Item(LustreVersionFile); it.OK() && !it.Truncated {
 		set(strings.TrimSpace(string(it.Out)), it.Source)
 	}
-	if it := in.Item("lfs --version"); it.OK() { // "lfs 2.15.6"
+	if it := in.Item("lfs --version"); it.OK() && !it.Truncated { // "lfs 2.15.6"
 		if f := strings.Fields(string(it.Out)); len(f) >= 2 && f[0] == "lfs" {
 			set(f[1], it.Source)
 		}

@@ -14,7 +14,10 @@ type Mount struct {
 }
 
 // MountTable is the mount table.
-type MountTable struct{ List []Mount }
+type MountTable struct {
+	List []Mount
+	Cut  bool // it was not seen to its end: what it does not list may be mounted
+}
 
 // At returns the mount that a path lies on: the longest mount point that holds it, and of several at one place
 // the last, which lies on top.
@@ -45,7 +48,8 @@ func ParseMountinfo(b []byte) MountTable {
 	var t MountTable
 	for raw := range bytes.Lines(b) {
 		if !bytes.HasSuffix(raw, []byte("\n")) {
-			break // cut
+			t.Cut = true
+			break
 		}
 		infos, err := mountinfo.GetMountsFromReader(bytes.NewReader(raw), nil)
 		if err != nil {
@@ -68,5 +72,7 @@ var Mounts = Define("mounts", []string{"mounts"}, func(in *In) Known[MountTable]
 	if !it.OK() {
 		return Unknown[MountTable](in)
 	}
-	return Have(ParseMountinfo(it.Out))
+	t := ParseMountinfo(it.Out)
+	t.Cut = t.Cut || it.Truncated
+	return Have(t)
 })
