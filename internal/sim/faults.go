@@ -23,7 +23,8 @@ func init() {
 	fault(Fault{Name: "peer-table-small", Text: "nvidia-fs was built for 64 peers and the node has more", Check: "nvidia-fs-peer-table", Needs: "gpu",
 		apply: func(n *node) {
 			n.nvfs.maxPeers = 64
-			for i := range 48 { // network functions beside the EFA devices
+			peers := len(n.hasClass(0x020000)) + len(n.hasClass(0x020700)) + len(n.hasClass(0x010802))
+			for i := range max(48, 72-peers) { // network functions beside the EFA devices
 				n.pci = append(n.pci, function{addr: hexAddr(0x10, i), vendor: 0x1d0f, device: 0xec20, class: 0x020000, driver: "ena"})
 			}
 		}})

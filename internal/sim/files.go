@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -36,6 +37,7 @@ func (n *node) files() map[string]string {
 		f["/proc/driver/nvidia/version"] = "NVRM version: " + kind + "  Release Build  (builder@sim)  Tue Sep 23 10:11:16 UTC 2025\nGCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04)\n"
 	}
 	n.nvfsFiles(f)
+	n.lustreFiles(f)
 	for p, text := range n.bootCfg {
 		f[p] = text
 	}
@@ -44,6 +46,34 @@ func (n *node) files() map[string]string {
 		f["/usr/local/cuda-"+n.cuda+"/gds/tools/gdscheck"] = "\x7fELF"
 	}
 	return f
+}
+
+// lustreFiles prints what the Lustre client, kefalnd and the efa driver show.
+func (n *node) lustreFiles(f map[string]string) {
+	f["/etc/fstab"] = n.fstab()
+	if len(n.efaModules()) > 0 {
+		f["/sys/module/efa/version"] = n.efa.version + "\n"
+	}
+	if n.lnetLoaded() {
+		f["/sys/fs/lustre/version"] = n.client.version + "\n"
+	}
+	if n.configured() {
+		f["/sys/module/kefalnd/version"] = n.client.kefalnd + "\n"
+	}
+}
+
+const rdmaDir = "/sys/class/infiniband/"
+
+// links are the links of /sys/class/infiniband: to the device, from it to the PCI function, from that to its driver.
+func (n *node) links() map[string]string {
+	m := map[string]string{}
+	for _, d := range n.rdmas() {
+		dir := rdmaDir + d.name
+		m[dir] = "../../devices/pci" + d.pci[:7] + "/" + d.pci + "/infiniband/" + d.name
+		m[dir+"/device"] = "../../../" + d.pci
+		m[dir+"/device/driver"] = "../../../../bus/pci/drivers/" + d.driver
+	}
+	return m
 }
 
 func (n *node) gpuDriver() string {
@@ -95,9 +125,12 @@ func (n *node) procModules() string {
 		row("nvidia_modeset 1810432 0 -", taint)
 		row("nvidia 14393344 66 "+users, taint)
 	}
-	for _, m := range n.mods {
+	for _, m := range slices.Concat(n.lustreModules(), n.efaModules(), n.mods) {
 		taint := ""
-		if strings.HasPrefix(m, "efa ") || strings.HasPrefix(m, "kefalnd ") {
+		switch kef := strings.HasPrefix(m, "kefalnd "); {
+		case kef && n.client.staging:
+			taint = " (C)"
+		case kef, strings.HasPrefix(m, "efa ") && !n.client.staging:
 			taint = " (OE)"
 		}
 		row(m, taint)
@@ -112,35 +145,7 @@ func (n *node) mountinfo() string {
 		"29 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw,discard,errors=remount-ro",
 		"31 29 0:26 / /run rw,nosuid,nodev shared:5 - tmpfs tmpfs rw,size=209715200k,mode=755",
 	}
-	return strings.Join(append(lines, n.mounts...), "\n") + "\n"
-}
-
-// dmesg prints the kernel log with uptime stamps.
-func (n *node) dmesg() string {
-	lines := []string{"Linux version " + n.kernel + " (buildd@sim) (x86_64-linux-gnu-gcc-13) #42 SMP", "Command line: BOOT_IMAGE=/boot/vmlinuz-" + n.kernel + " root=PARTUUID=0 ro console=ttyS0"}
-	if n.nvDrv.loaded {
-		kind := "NVIDIA UNIX x86_64 Kernel Module"
-		if n.nvDrv.open {
-			kind = "NVIDIA UNIX Open Kernel Module for x86_64"
-		}
-		lines = append(lines, "nvidia: loading out-of-tree module taints kernel.", "NVRM: loading "+kind+"  "+n.nvDrv.version+"  Release Build")
-	}
-	if n.nvfs.loaded {
-		lines = append(lines, n.loadMessages()...)
-	}
-	if n.nvfs.stuck {
-		lines = append(lines, "nvidia-fs:nvfs_pin_gpu_pages:1383 Incompatible page table version 0x00020002", "kernel BUG at nvfs-stat.c:407!")
-	}
-	lines = append(lines, n.klog...)
-	var b strings.Builder
-	for i, l := range lines {
-		at := 0.0
-		if i > 1 {
-			at = 9 + float64(i)*0.734211
-		}
-		fmt.Fprintf(&b, "[%12.6f] %s\n", at, l)
-	}
-	return b.String()
+	return strings.Join(append(lines, n.mountLines()...), "\n") + "\n"
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -27,12 +27,17 @@ type node struct {
 		open    bool
 	}
 	nvfs    nvfs
-	mods    []string // other modules: "name size refs usedby"
-	mounts  []string // lines of mountinfo
+	mods    []string // modules that nothing here speaks of: "name size refs usedby"
 	klog    []string // without stamps
 	bootCfg map[string]string
-	gdsTool string // version of the gds tools, "" if they are not installed
+	efa     efaDriver
+	client  client
+	setup   setup
+	lnet    lnet
+	fs      *fileSystem // nil: the node has nothing of Lustre
+	gdsTool string      // version of the gds tools, "" if they are not installed
 	cuda    string
+	barMiB  int // size of a GPU's BAR1
 }
 
 type gpu struct {
@@ -59,7 +64,6 @@ type nvfs struct {
 	nodes     int
 	noNodes   bool
 	rwStats   bool
-	registers []string // storage modules that register while a node is open
 	reads     map[string]uint64
 	writes    map[string]uint64
 	errors    map[string]uint64
@@ -119,9 +123,9 @@ type Fault struct {
 	Name  string
 	Text  string
 	Check string // the check that must name it; "" when the node stays ready
-	Needs string // a property that a node must have: "gpu"
+	Needs string // a property that a node must have: gpu, efa, gds
 	apply func(*node)
-	// with: faults that cannot be together with this one, and why.
+	// not: faults that cannot be together with this one, and why.
 	not map[string]string
 }
 
@@ -169,8 +173,8 @@ func parse(spec string) (*node, error) {
 		if !ok {
 			return nil, fmt.Errorf("no fault %q: see gdsproof sim list", w)
 		}
-		if f.Needs == "gpu" && len(n.gpus) == 0 {
-			return nil, fmt.Errorf("fault %s: the node %s has no GPU", w, words[0])
+		if lack := n.lacks(f.Needs); lack != "" {
+			return nil, fmt.Errorf("fault %s: the node %s %s", w, words[0], lack)
 		}
 		for _, g := range given {
 			if g.Name == f.Name {
@@ -186,6 +190,19 @@ func parse(spec string) (*node, error) {
 		f.apply(n)
 	}
 	return n, nil
+}
+
+// lacks says why a node does not have what a fault needs, or "".
+func (n *node) lacks(need string) string {
+	switch {
+	case need == "gpu" && len(n.gpus) == 0:
+		return "has no GPU"
+	case need != "gpu" && n.fs == nil:
+		return "has no Lustre client over EFA"
+	case need == "gds" && !n.setup.gds:
+		return "is of a type for which AWS does not offer Lustre GDS"
+	}
+	return ""
 }
 
 func join[T any](list []T, name func(T) string) string {

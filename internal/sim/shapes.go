@@ -2,53 +2,140 @@ package sim
 
 import "fmt"
 
-var shapes = map[string]func() *node{"p5en": p5en, "laptop": laptop}
+var shapes = map[string]func() *node{"p5en": p5en, "p5": p5, "p6-b200": p6b200, "g6e": g6e, "laptop": laptop}
 
 // p5en is a healthy p5en.48xlarge with FSx for Lustre over EFA: 8 H200, 16 EFA devices, IO stats disabled as by
 // default. Bus numbers are those that the interfaces' names tell on real ones (rdmap85s0 is bus 0x55).
 func p5en() *node {
-	n := &node{
-		text:     "healthy p5en.48xlarge: 8 H200, 16 EFA, FSx for Lustre at /fsx, IO stats disabled",
-		instance: "p5en.48xlarge", vendor: "Amazon EC2", product: "p5en.48xlarge",
-		hostname: "sim-p5en", kernel: "6.8.0-1040-aws", cuda: "13.0", gdsTool: "1.15.1.6",
-		bootCfg: map[string]string{"/etc/modules-load.d/nvidia-fs.conf": "nvidia-fs\n"},
-	}
+	n := ec2("p5en.48xlarge")
+	n.text = "healthy p5en.48xlarge: 8 H200, 16 EFA, FSx for Lustre at /fsx, IO stats disabled"
+	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-p5en", "6.8.0-1040-aws", "13.0", "1.15.1.6"
 	for i, bus := range []int{0x59, 0x5a, 0x72, 0x73, 0x8b, 0x8c, 0xa4, 0xa5} {
-		n.gpus = append(n.gpus, gpu{addr: fmt.Sprintf("0000:%02x:00.0", bus), uuid: uuid(i), model: "NVIDIA H200", device: 0x2335, numa: i / 4})
+		n.addGPU("NVIDIA H200", 0x2335, bus, i/4)
 	}
 	for i, first := range []int{0x55, 0x6e, 0x87, 0xa0} {
 		for k := range 4 {
-			n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:%02x:00.0", first+k), vendor: 0x1d0f, device: 0xefa2, class: 0x020000, driver: "efa", numa: i / 2})
+			n.addEFA(first+k, i/2)
 		}
 	}
-	n.pci = append(n.pci, function{addr: "0000:27:00.0", vendor: 0x1d0f, device: 0xec20, class: 0x020000, driver: "ena"})
-	for i := range 8 {
-		n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:%02x:00.0", 0xc1+i), vendor: 0x1d0f, device: 0xcd01, class: 0x010802, driver: "nvme", numa: i / 4})
-	}
+	n.addNVMe(8)
 	for i := range 4 { // NVSwitches: NVIDIA devices that are no GPUs
 		n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:%02x:00.0", 0xb1+i), vendor: 0x10de, device: 0x22a3, class: 0x068000, driver: "nvidia-nvswitch", numa: 1})
 	}
-	driver(n)
-	lustre(n)
+	n.driver("580.95.05", "2.28.4", "1.17.1.22")
+	n.lustre("10.31.115.10", 2)
 	return n
 }
 
-// driver gives a node the NVIDIA driver and nvidia-fs.
-func driver(n *node) {
-	n.nvDrv.loaded, n.nvDrv.version, n.nvDrv.open = true, "580.95.05", true
-	n.nvfs = nvfs{loaded: true, installed: true, version: "2.28.4", gds: "1.17.1.22", maxPeers: 128, nodes: 16}
+// p5 is a healthy p5.48xlarge: four EFA devices and one GPU below each of eight PCI roots.
+func p5() *node {
+	n := ec2("p5.48xlarge")
+	n.text = "healthy p5.48xlarge: 8 H100, 32 EFA, FSx for Lustre at /fsx, IO stats disabled"
+	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-p5", "6.8.0-1031-aws", "12.9", "1.14.1.1"
+	n.barMiB = 131072
+	for i := range 8 {
+		first := 0x4f + 0x11*i // rdmap79s0, and the next group 17 buses behind
+		n.addGPU("NVIDIA H100 80GB HBM3", 0x2330, first+4, i/4)
+		for k := range 4 {
+			n.addEFA(first+k, i/4)
+		}
+	}
+	n.addNVMe(8)
+	for i := range 4 {
+		n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:%02x:00.0", 0xe1+i), vendor: 0x10de, device: 0x22a3, class: 0x068000, driver: "nvidia-nvswitch", numa: 1})
+	}
+	n.driver("575.57.08", "2.26.6", "1.15.0.42")
+	n.lustre("10.47.22.131", 4)
+	return n
 }
 
-// lustre gives a node the modules and the mount of FSx for Lustre.
-func lustre(n *node) {
-	n.mods = append(n.mods,
-		"lustre 1142784 85 -", "lmv 233472 1 lustre", "mdc 282624 1 lustre", "lov 356352 2 lustre", "osc 487424 6 lustre",
-		"fld 45056 2 lmv", "fid 36864 4 osc,mdc,lmv,lustre", "ptlrpc 1564672 8 fld,osc,fid,lov,mdc,lmv,lustre",
-		"kefalnd 167936 17 -", "ksocklnd 192512 1 -", "lnet 765952 12 osc,kefalnd,ksocklnd,ptlrpc,lustre",
-		"libcfs 507904 12 fld,lnet,osc,fid,kefalnd,ptlrpc,lov,mdc,ksocklnd,lmv,lustre", "efa 143360 1 kefalnd",
-		"ib_uverbs 200704 1 efa", "ib_core 516096 3 kefalnd,efa,ib_uverbs")
-	n.mounts = append(n.mounts, "410 29 0:61 / /fsx rw,relatime shared:220 - lustre 10.31.9.77@tcp:/k3vqpbev rw,checksum,flock,nouser_xattr,lruresize,lazystatfs,nouser_fid2path,verbose,encrypt")
-	n.nvfs.registers = append(n.nvfs.registers, "lnet")
+// p6b200 is the node of the guide that this program follows: its versions, statistics and LNet counts before the
+// experiment. Two ConnectX functions manage the NVLink switches; they are no EFA devices and carry no storage.
+// Listed fifth and sixth are the two interfaces near the first GPU, which have carried more than keep-alives.
+func p6b200() *node {
+	n := ec2("p6-b200.48xlarge")
+	n.text = "healthy p6-b200.48xlarge: 8 B200, 8 EFA, two ConnectX functions, FSx for Lustre at /fsx, IO stats disabled"
+	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-p6-b200", "7.0.0-1013-aws", "13.2", "1.17.0.44"
+	for i := range 4 {
+		root := 0x54 + 0x20*i
+		for k := range 2 {
+			n.addEFA(root+4*k, i/2)
+			n.addGPU("NVIDIA B200", 0x2901, root+4*k+2, i/2)
+		}
+	}
+	for fn := range 2 {
+		n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:c6:00.%d", fn), vendor: 0x15b3, device: 0x1021, class: 0x020700, driver: "mlx5_core", numa: 1})
+	}
+	n.mods = append(n.mods, "mlx5_ib 536576 0 -", "mlx5_core 3031040 1 mlx5_ib")
+	n.addNVMe(8)
+	n.driver("595.71.05", "2.30.2", "1.19.1.25")
+	n.nvfs.mmap = 4
+	n.lustre("10.62.201.18", 1)
+	n.lnet.counts = [][2]int{{53, 53}, {53, 53}, {53, 53}, {52, 52}, {2063, 4111}, {2062, 4110}, {14, 14}, {14, 14}}
+	return n
+}
+
+// g6e is a g6e.24xlarge: EFA, and a type for which AWS does not offer Lustre GDS. Amazon Linux 2023 has Lustre in
+// its kernel, and without rdma-core the devices keep their plain names.
+func g6e() *node {
+	n := ec2("g6e.24xlarge")
+	n.text = "g6e.24xlarge: 4 L40S, 2 EFA, FSx for Lustre at /fsx; EFA works, AWS does not offer Lustre GDS on it"
+	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-g6e", "6.1.158-180.294.amzn2023.x86_64", "13.1", "1.16.1.26"
+	n.barMiB = 65536
+	for i, bus := range []int{0x31, 0x33, 0x9a, 0x9c} {
+		n.addGPU("NVIDIA L40S", 0x26b9, bus, i/2)
+	}
+	n.addEFA(0x36, 0)
+	n.addEFA(0xa1, 1)
+	n.addNVMe(2)
+	n.driver("580.105.08", "2.29.4", "1.18.0.62")
+	n.lustre("10.18.74.205", 1)
+	n.setup.gds = false
+	n.efa = efaDriver{version: "3.0.0a", plain: true}
+	n.client.staging = true
+	return n
+}
+
+// ec2 is an instance without devices.
+func ec2(instance string) *node {
+	n := &node{instance: instance, vendor: "Amazon EC2", product: instance, barMiB: 262144,
+		bootCfg: map[string]string{"/etc/modules-load.d/nvidia-fs.conf": "nvidia-fs\n"}}
+	n.pci = append(n.pci, function{addr: "0000:27:00.0", vendor: 0x1d0f, device: 0xec20, class: 0x020000, driver: "ena"})
+	n.mods = append(n.mods, "ena 200704 0 -")
+	return n
+}
+
+func (n *node) addGPU(model string, device uint16, bus, numa int) {
+	n.gpus = append(n.gpus, gpu{addr: fmt.Sprintf("0000:%02x:00.0", bus), uuid: uuid(len(n.gpus)), model: model, device: device, numa: numa})
+}
+
+func (n *node) addEFA(bus, numa int) {
+	n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:%02x:00.0", bus), vendor: 0x1d0f, device: 0xefa2, class: 0x020000, driver: "efa", numa: numa})
+}
+
+func (n *node) addNVMe(count int) {
+	for i := range count {
+		n.pci = append(n.pci, function{addr: fmt.Sprintf("0000:%02x:00.0", 0xd1+i), vendor: 0x1d0f, device: 0xcd01, class: 0x010802, driver: "nvme", numa: i * 2 / count})
+	}
+}
+
+// driver gives a node the NVIDIA driver and nvidia-fs, with the GDS version that this was built with.
+func (n *node) driver(nvidia, nvfsVersion, gds string) {
+	n.nvDrv.loaded, n.nvDrv.version, n.nvDrv.open = true, nvidia, true
+	n.nvfs = nvfs{loaded: true, installed: true, version: nvfsVersion, gds: gds, maxPeers: 128, nodes: 16}
+}
+
+// lustre gives a node the client of FSx for Lustre, set up for GDS, and a file system in the node's own /16. Without
+// GDS, the set-up takes one EFA device of so many.
+func (n *node) lustre(addr string, every int) {
+	n.efa = efaDriver{version: "3.1.0g"}
+	n.client = client{version: "2.15.6", kefalnd: "1.2.2"}
+	n.setup = setup{gds: true, every: every, at: 21.4}
+	n.lnet = lnet{dev: "enp39s0", addr: addr}
+	var a, b int
+	_, _ = fmt.Sscanf(addr, "%d.%d", &a, &b)
+	net := fmt.Sprintf("%d.%d", a, b)
+	n.fs = &fileSystem{dir: "/fsx", name: "k3vqpbev", mgs: net + ".9.77", net: net, osts: 6, efa: true}
 }
 
 func laptop() *node {

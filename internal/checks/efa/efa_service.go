@@ -2,6 +2,7 @@ package efa
 
 import (
 	"fmt"
+	"slices"
 
 	"gdsproof/internal/check"
 	"gdsproof/internal/checks/applies"
@@ -20,8 +21,8 @@ var _ = check.Register(check.Check{
 		"p5en,efa-service-failed":  "fail",
 		"laptop":                   "skip",
 	},
-	After:   []string{"lustre-client", "efa-devices"},
-	Needs:   applies.EFANeeds(facts.ConfigureUnit.Must(), facts.Net.Want(), facts.SetupLog.Want()),
+	After:   []string{"lustre-client", "efa-devices", "efa-driver-version"}, // the set-up script stops on each of them
+	Needs:   applies.EFANeeds(facts.ConfigureUnit.Must(), facts.Net.Want(), facts.SetupLog.Want(), facts.KLog.Want(), facts.Rules.Must()),
 	Applies: applies.OverEFA,
 	Fix:     []check.Fix{configure},
 	Judge: func(v check.View) []check.Finding {
@@ -78,22 +79,23 @@ func failure(u facts.UnitAnswer) string {
 	return s
 }
 
-// complaints are the script's own words of its last run.
+// complaints are the script's own words of its last run, from its journal; and from the kernel log, to which it
+// speaks too and where each is explained.
 func complaints(v check.View) []check.Evidence {
-	log := check.Maybe(v, facts.SetupLog)
-	if !log.OK {
-		return nil
-	}
-	run, ok := log.V.Last()
-	if !ok {
-		return nil
-	}
 	var out []check.Evidence
-	for i, e := range run.Errors {
-		if i == 3 {
-			break
+	if log := check.Maybe(v, facts.SetupLog); log.OK {
+		run, _ := log.V.Last()
+		for i, e := range run.Errors {
+			if i == 3 {
+				break
+			}
+			out = append(out, check.Quote(facts.ConfigureJournal, e.Text))
 		}
-		out = append(out, check.Quote(facts.ConfigureJournal, e.Text))
+	}
+	if log := check.Maybe(v, facts.KLog); log.OK {
+		hits := slices.DeleteFunc(check.LogLines(log.V, check.Get(v, facts.Rules).Signatures, "efa-service"),
+			func(h facts.Hit) bool { return h.Signature.Level == "info" })
+		out = append(out, check.QuoteHits(log.V.Source, hits)...)
 	}
 	return out
 }

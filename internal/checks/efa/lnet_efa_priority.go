@@ -39,6 +39,9 @@ var _ = check.Register(check.Check{
 		if g.OK && g.V.Discovery.OK {
 			ev = append(ev, check.Quote(facts.LNetGlobalSource, fmt.Sprintf("discovery: %d", g.V.Discovery.V)))
 		}
+		if n := check.Maybe(v, facts.Net); n.OK && !n.V.Has("efa") && !n.V.Cut {
+			return []check.Finding{check.With(check.NotKnown("an efa net in "+facts.LNetSource, "LNet has no efa net that could be preferred"), ev...)}
+		}
 		one := func(f check.Finding) []check.Finding { return []check.Finding{check.With(f, ev...)} }
 		switch {
 		case ruleKnown && !rule:

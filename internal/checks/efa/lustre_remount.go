@@ -26,6 +26,10 @@ var _ = check.Register(check.Check{
 	Fix:     []check.Fix{remount},
 	Judge: func(v check.View) []check.Finding {
 		u := check.Get(v, facts.ConfigureUnit)
+		if u.ActiveState != "active" && u.ActiveState != "" {
+			// A mount after a service that failed, or never ran, is no better than one before it.
+			return []check.Finding{check.With(check.NotKnown("a run of "+facts.ConfigureUnitName+" that ends well", "the service has configured nothing that a mount could come after"), quoteUnit("ActiveState="+u.ActiveState))}
+		}
 		done := u.ExecMainExitMonotonic
 		if !done.OK || done.V == 0 {
 			done = u.ActiveEnterMonotonic
