@@ -96,7 +96,7 @@ func pciProbe(ctx context.Context, g *Gatherer) {
 
 // kernelWords choose the lines of the kernel log that any check or signature can speak of. "linux version" tells
 // that a log begins with the boot.
-var kernelWords = []string{"linux version", "nvidia", "nvfs", "nvrm", "peer_devs", "pdevinfo", "pci_device index", "device table", "lnet", "lustre",
+var kernelWords = []string{"linux version", "nvidia", "nvfs", "nvrm", "peer_devs", "pdevinfo", "pci_device index", "device table", "lnet", "lustre", "kefalnd",
 	" efa", "efa:", "efa_", "@efa", "-efa-", "ptlrpc", "ksocklnd", "libcfs", "xid", "iommu", "dmar", " acs", "command line:", "symbol_get", "deregister funtion", "rdmap", "hung task", "blocked for more than",
 	"kernel bug", "va_start=", "rpcrdma", "nvme", "osc:", "mdc:", "ldlm", "llite"}
 

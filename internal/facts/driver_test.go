@@ -274,3 +274,36 @@ func TestKernelLogStamps(t *testing.T) {
 		t.Errorf("a line without a stamp does not go on with the one before: %+v", l.Lines)
 	}
 }
+
+func TestLostConnection(t *testing.T) {
+	const (
+		lost     = "[ 1.0] Lustre: qq-OST0005-osc-ffff8881: Connection to qq-OST0005 (at 10.7.1.4@tcp) was lost; in progress operations using this service will wait for recovery to complete\n"
+		restored = "[ 2.0] Lustre: qq-OST0005-osc-ffff8881: Connection restored to 10.7.1.4@tcp (at 10.7.1.4@tcp)\n"
+		other    = "[ 3.0] Lustre: qq-OST0006-osc-ffff8881: Connection restored to 10.7.1.4@tcp (at 10.7.1.4@tcp)\n"
+	)
+	for text, want := range map[string]bool{"": false, lost: true, lost + restored: false, restored + lost: true, lost + restored + lost: true, lost + other: true, restored: false} {
+		if _, got := ParseKernelLog([]byte(text)).LostConnection(); got != want {
+			t.Errorf("%q: lost %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestQuestionOfAutomount(t *testing.T) {
+	auto := evidence.Item{Source: MountinfoSource, Out: []byte("30 1 8:1 / / rw - ext4 /dev/sda1 rw\n40 30 0:40 / /fsx rw - autofs systemd-1 rw\n")}
+	mods := evidence.Item{Source: "/proc/modules", Out: []byte("ext4 1 1 - Live 0x0\n")}
+	asked := Options{FS: "/fsx"}.Item()
+	fstab := evidence.Item{Source: "/etc/fstab", Out: []byte("fs-1.example@tcp:/x /fsx lustre _netdev 0 0\n")}
+	for name, tc := range map[string]struct {
+		items []evidence.Item
+		want  Answer
+	}{
+		"fstab tells":     {[]evidence.Item{asked, auto, mods, fstab}, Yes},
+		"nothing tells":   {[]evidence.Item{asked, auto, mods}, CannotTell},
+		"mounted over it": {[]evidence.Item{asked, {Source: MountinfoSource, Out: append(append([]byte(nil), auto.Out...), "41 40 0:41 / /fsx rw - nfs4 host:/x rw\n"...)}}, No},
+		"cut":             {[]evidence.Item{asked, mods, {Source: MountinfoSource, Truncated: true, Out: []byte("30 1 8:1 / / rw - ext4 /dev/sda1 rw\n40 30 0:40 / /fsx rw - xfs /dev/sdb rw\n")}}, CannotTell},
+	} {
+		if got := Get(table(tc.items...), evidence.Host, Question).V.Is; got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}

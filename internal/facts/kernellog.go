@@ -161,28 +161,28 @@ var KLog = Define("kernel-log", []string{"kernel-log"}, func(in *In) Known[Kerne
 	return Unknown[KernelLog](in)
 })
 
-// LostConnection is the last word of Lustre on a connection to a server, if that word is that it was lost.
+// LostConnection is the last word of Lustre on a connection to a server, if that word is that it was lost. A
+// connection is known by the device before the text, since "lost" names the target and "restored" its address:
+//
+//	Lustre: x-OST0005-osc-ffff…: Connection to x-OST0005 (at 10.0.1.104@tcp) was lost; …
+//	Lustre: x-OST0005-osc-ffff…: Connection restored to 10.0.1.104@tcp (at 10.0.1.104@tcp)
 func (l KernelLog) LostConnection() (LogLine, bool) {
 	last := map[string]LogLine{}
 	var order []string
 	for _, line := range l.Lines {
-		target := ""
-		if _, rest, ok := strings.Cut(line.Text, "Connection to "); ok && strings.Contains(rest, "was lost") {
-			target, _, _ = strings.Cut(rest, " ")
-		} else if _, rest, ok := strings.Cut(line.Text, "Connection restored to "); ok {
-			target, _, _ = strings.Cut(rest, " ")
-		}
-		if target == "" {
+		before, rest, ok := strings.Cut(line.Text, ": Connection ")
+		if !ok || !strings.HasPrefix(rest, "restored to ") && !strings.Contains(rest, " was lost") {
 			continue
 		}
-		if _, ok := last[target]; !ok {
-			order = append(order, target)
+		device := before[strings.LastIndexByte(before, ' ')+1:]
+		if _, ok := last[device]; !ok {
+			order = append(order, device)
 		}
-		last[target] = line
+		last[device] = line
 	}
-	for _, t := range order {
-		if strings.Contains(last[t].Text, "was lost") {
-			return last[t], true
+	for _, d := range order {
+		if strings.Contains(last[d].Text, " was lost") {
+			return last[d], true
 		}
 	}
 	return LogLine{}, false

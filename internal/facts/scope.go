@@ -29,8 +29,21 @@ var Question = Define("question", []string{"mounts", "modules", "identity", "fst
 	m := Use(in, Mounts)
 	if o.OK && o.V.FS != "" && m.OK {
 		if mt, ok := m.V.At(o.V.FS); ok && (mt.Dir != "/" || mt.Type == "lustre") {
-			if mt.Type == "lustre" {
+			switch {
+			case mt.Type == "lustre":
 				return Have(Scope{Yes, fmt.Sprintf("%s is a lustre mount", mt.Dir)})
+			case mt.Type == "autofs":
+				// What comes with the first access is not told by the automount point: fstab tells it.
+				if f := Use(in, FstabNow); f.OK {
+					for _, r := range f.V.At(mt.Dir) {
+						if r.Type == "lustre" {
+							return Have(Scope{Yes, "fstab mounts lustre on " + mt.Dir + " at the first access"})
+						}
+					}
+				}
+				return Have(Scope{CannotTell, "what is mounted on " + mt.Dir + " at its first access: ls " + mt.Dir})
+			case m.V.Cut:
+				return Have(Scope{CannotTell, "whether " + o.V.FS + " is on lustre: the whole mount table"})
 			}
 			return Have(Scope{No, fmt.Sprintf("%s is on %s, not on lustre", o.V.FS, mt.Type)})
 		}
@@ -65,7 +78,7 @@ var Question = Define("question", []string{"mounts", "modules", "identity", "fst
 			return Have(Scope{Yes, "AWS offers Lustre GDS over EFA on " + t.V})
 		}
 	}
-	if m.OK && mods.OK && (mods.V.Complete || mods.V.NoModules) {
+	if m.OK && !m.V.Cut && mods.OK && (mods.V.Complete || mods.V.NoModules) {
 		return Have(Scope{No, "no Lustre mount and no Lustre module; name one with --fs if it should be"})
 	}
 	return Have(Scope{CannotTell, "whether Lustre is used: the mount table and the loaded modules, or --fs"})

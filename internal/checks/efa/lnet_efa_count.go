@@ -52,6 +52,9 @@ var _ = check.Register(check.Check{
 		if lost := missing(v, net); lost != "" {
 			f.Summary += "; missing: " + lost
 		}
+		if u := check.Maybe(v, facts.ConfigureUnit); u.OK && u.V.ActiveState == "active" {
+			f.Fix = []check.Fix{reboot, configure} // it is set up; what it asks for comes with the next boot
+		}
 		return []check.Finding{check.With(f, ev)}
 	},
 })
