@@ -4,8 +4,9 @@ package checks
 
 import (
 	"gdsproof/internal/check"
-	_ "gdsproof/internal/checks/driver" // step 1
-	_ "gdsproof/internal/checks/efa"    // step 2
+	_ "gdsproof/internal/checks/driver"   // step 1
+	_ "gdsproof/internal/checks/efa"      // step 2
+	_ "gdsproof/internal/checks/platform" // step 3
 )
 
 // All returns every check in the order in which they are judged.

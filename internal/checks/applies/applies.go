@@ -53,3 +53,11 @@ func OverEFA(v check.View) (check.Answer, string) {
 func EFANeeds(more ...facts.Need) []facts.Need {
 	return append([]facts.Need{facts.GPUNode.Want(), facts.Question.Want(), facts.EFAQuestion.Want()}, more...)
 }
+
+// NVFS: nvidia-fs is asked for: on a GPU node whose storage is not reached without it.
+func NVFS(v check.View) (check.Answer, string) { return answer(v, facts.NVFSQuestion) }
+
+// NVFSNeeds are the facts that NVFS needs, and more.
+func NVFSNeeds(more ...facts.Need) []facts.Need {
+	return append([]facts.Need{facts.NVFSQuestion.Want()}, more...)
+}

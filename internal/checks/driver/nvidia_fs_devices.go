@@ -21,8 +21,8 @@ var _ = check.Register(check.Check{
 		"laptop":                         "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   applies.GPUNeeds(facts.Driving.Must(), facts.Nodes.Must()),
-	Applies: applies.OnGPUNode,
+	Needs:   applies.NVFSNeeds(facts.Driving.Must(), facts.Nodes.Must()),
+	Applies: applies.NVFS,
 	Fix: []check.Fix{{
 		Text:     "reload the module, which makes the nodes anew",
 		Commands: []string{"sudo rmmod nvidia_fs", "sudo modprobe nvidia_fs", "ls -l /dev/nvidia-fs*"},

@@ -39,8 +39,8 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   applies.GPUNeeds(facts.Stats.Must()),
-	Applies: applies.OnGPUNode,
+	Needs:   applies.NVFSNeeds(facts.Stats.Must()),
+	Applies: applies.NVFS,
 	Fix: []check.Fix{{
 		Text:     "find the cause in the kernel log, then set the counters to 0 to see whether they rise again",
 		Commands: []string{"sudo dmesg | grep -i -E 'nvidia-fs|nvfs|lustre|lnet'", "echo 0 | sudo tee /proc/driver/nvidia-fs/stats"},

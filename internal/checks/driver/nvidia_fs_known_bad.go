@@ -19,8 +19,8 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-version"},
-	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.DriverVersion.Must(), facts.Rules.Must()),
-	Applies: applies.OnGPUNode,
+	Needs:   applies.NVFSNeeds(facts.PCIBus.Want(), facts.DriverVersion.Must(), facts.Rules.Must()),
+	Applies: applies.NVFS,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {
 		ver, pci := check.Get(v, facts.DriverVersion), check.Maybe(v, facts.PCIBus)

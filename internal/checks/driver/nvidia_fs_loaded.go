@@ -21,8 +21,8 @@ var _ = check.Register(check.Check{
 		"p5en,nvidia-fs-stuck-unloading": "fail",
 		"laptop":                         "skip",
 	},
-	Needs:   applies.GPUNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
-	Applies: applies.OnGPUNode,
+	Needs:   applies.NVFSNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
+	Applies: applies.NVFS,
 	Fix:     []check.Fix{load, build},
 	Judge: func(v check.View) []check.Finding {
 		mods, dir, gds := check.Maybe(v, facts.KernelModules), check.Maybe(v, facts.ProcDir), check.Maybe(v, facts.GDSCheck)

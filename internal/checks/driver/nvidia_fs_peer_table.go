@@ -30,8 +30,8 @@ var _ = check.Register(check.Check{
 		"laptop":                "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.Driving.Must(), facts.KLog.Want(), facts.Peers.Want(), facts.InstanceType.Want(), facts.Rules.Must()),
-	Applies: applies.OnGPUNode,
+	Needs:   applies.NVFSNeeds(facts.PCIBus.Want(), facts.Driving.Must(), facts.KLog.Want(), facts.Peers.Want(), facts.InstanceType.Want(), facts.Rules.Must()),
+	Applies: applies.NVFS,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {
 		log, peers, pci := check.Maybe(v, facts.KLog), check.Maybe(v, facts.Peers), check.Maybe(v, facts.PCIBus)

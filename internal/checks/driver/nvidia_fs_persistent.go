@@ -29,10 +29,10 @@ var _ = check.Register(check.Check{
 		"laptop":                     "skip",
 	},
 	After: []string{"nvidia-fs-loaded"},
-	Needs: applies.GPUNeeds(facts.Driving.Must(), facts.BootConfig.Must(), facts.ModuleFileOf.Want(), facts.Container.Want()),
+	Needs: applies.NVFSNeeds(facts.Driving.Must(), facts.BootConfig.Must(), facts.ModuleFileOf.Want(), facts.Container.Want()),
 	Fix:   []check.Fix{installForBoot},
 	Applies: func(v check.View) (check.Answer, string) {
-		if a, why := applies.OnGPUNode(v); a != check.Yes {
+		if a, why := applies.NVFS(v); a != check.Yes {
 			return a, why
 		}
 		if c := check.Maybe(v, facts.Container); c.OK && c.V != "" {

@@ -18,9 +18,9 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After: []string{"nvidia-fs-loaded", "nvidia-fs-devices"},
-	Needs: applies.GPUNeeds(facts.Driving.Must(), facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
+	Needs: applies.NVFSNeeds(facts.Driving.Must(), facts.Question.Must(), facts.Storage.Must(), facts.KernelModules.Want(), facts.KLog.Want(), facts.Rules.Must()),
 	Applies: func(v check.View) (check.Answer, string) {
-		if a, why := applies.OnGPUNode(v); a != check.Yes {
+		if a, why := applies.NVFS(v); a != check.Yes {
 			return a, why
 		}
 		if q := check.Maybe(v, facts.Question); q.OK && q.V.Is == facts.No {

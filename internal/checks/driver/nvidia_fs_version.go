@@ -20,8 +20,8 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   applies.GPUNeeds(facts.DriverVersion.Must(), facts.Question.Must(), facts.Asked.Must(), facts.GDSCheck.Want(), facts.Rules.Must()),
-	Applies: applies.OnGPUNode,
+	Needs:   applies.NVFSNeeds(facts.DriverVersion.Must(), facts.Question.Must(), facts.Asked.Must(), facts.GDSCheck.Want(), facts.Rules.Must()),
+	Applies: applies.NVFS,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {
 		ver, scope, asked := check.Get(v, facts.DriverVersion), check.Get(v, facts.Question), check.Get(v, facts.Asked)

@@ -1,0 +1,195 @@
+package platform
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
+	"gdsproof/internal/facts"
+)
+
+var editConfig = check.Fix{
+	Text:     "change the value in cufile.json, or take the variable out of the environment; programs read both when they start",
+	Commands: []string{"sudo cp -p /etc/cufile.json /etc/cufile.json.before", "sudoedit /etc/cufile.json", "gdsproof check --only cufile-config"},
+	Changes:  "cuFile's configuration for every program of this node that starts after it",
+	Undo:     "sudo cp -p /etc/cufile.json.before /etc/cufile.json",
+}
+
+// stockGDSMin is the size below which the documents of some releases send I/O of Lustre through the CPU; 4 KiB is one
+// page and harms nothing.
+const stockGDSMin = 4
+
+var _ = check.Register(check.Check{
+	ID:     "cufile-config",
+	Title:  "cuFile's configuration lets I/O take the GDS path",
+	Why:    "One key, or one variable of the environment, sends everything through the CPU; and a file that does not parse keeps libcufile's driver from opening.",
+	Source: "NVIDIA GDS Configuration Guide; libcufile 1.15.1, measured with each form of the file",
+	Step:   3,
+	Examples: map[string]string{
+		"p5en":                    "pass",
+		"p5en,compat-forced":      "fail",
+		"p5en,cufile-json-broken": "fail",
+		"p5en,rdma-write-off":     "warn",
+		"laptop":                  "skip",
+	},
+	Needs:   applies.GPUNeeds(facts.CufileConfig.Must(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want()),
+	Applies: applies.OnGPUNode,
+	Fix:     []check.Fix{editConfig},
+	Judge: func(v check.View) []check.Finding {
+		c := check.Get(v, facts.CufileConfig)
+		p := check.Maybe(v, facts.Platform)
+		if f, bad := c.Refused(); bad {
+			fail := check.Fail("libcufile refuses %s: line %d, %s; its driver does not open (-22)", f.Path, f.JSON.Line, f.JSON.Reason)
+			if f.JSON.Dies {
+				fail.Summary = fmt.Sprintf("libcufile ends the process over %s: line %d, %s", f.Path, f.JSON.Line, f.JSON.Reason)
+			}
+			return []check.Finding{check.With(fail, check.Quote(f.Path, fmt.Sprintf("line %d: %s", f.JSON.Line, f.JSON.Reason)))}
+		}
+		var out []check.Finding
+		say := func(f check.Finding, subject string, val facts.CufileValue) {
+			f.Subject = subject
+			out = append(out, check.With(f, check.Quote(val.Origin, subject+": "+val.Value)))
+		}
+		unsure := ""
+		get := func(name string) facts.CufileValue {
+			val := value(c, p, name)
+			if !val.Sure && unsure == "" {
+				unsure = name
+			}
+			return val
+		}
+		if force := get("properties.force_compat_mode"); force.Value == "true" {
+			say(check.Fail("force_compat_mode is true (%s): everything goes through the CPU", force.Origin), "properties.force_compat_mode", force)
+		}
+		if hit, val, ok := denied(v, c); ok {
+			say(check.Fail("the denylist takes GDS from %s", hit), val.Name, facts.CufileValue{Value: val.Value, Origin: facts.CufileEtc})
+		}
+		if write := get("properties.gds_rdma_write_support"); write.Value == "false" {
+			say(check.Warn("gds_rdma_write_support is false (%s): writes to file systems over RDMA go through the CPU", write.Origin), "properties.gds_rdma_write_support", write)
+		}
+		min := get("fs.lustre.posix_gds_min_kb")
+		if n, err := strconv.ParseUint(min.Value, 10, 64); err == nil && n > stockGDSMin && isLustre(v) {
+			say(check.Warn("fs.lustre.posix_gds_min_kb is %d (%s): smaller I/O to Lustre goes through the CPU", n, min.Origin), "fs.lustre.posix_gds_min_kb", min)
+		}
+		if f, never := unread(c, p); never {
+			out = append(out, f)
+		}
+		if len(out) > 0 {
+			return out
+		}
+		allow, p2p := get("properties.allow_compat_mode"), get("properties.use_pci_p2pdma")
+		if unsure != "" {
+			return []check.Finding{check.NotKnown("the environment of the program and its cufile.json", "nothing in cuFile's configuration forbids GDS as far as it was seen; %s may be set elsewhere", unsure)}
+		}
+		text := "GDS is allowed"
+		if allow.Value == "true" {
+			text += "; compat mode is allowed too (" + allow.Origin + "), which is the default and why throughput proves nothing"
+		} else {
+			text += "; compat mode is not allowed (" + allow.Origin + "): what cannot take GDS fails instead of going through the CPU"
+		}
+		if p2p.Value == "false" {
+			text += "; use_pci_p2pdma is false, which is right with nvidia-fs"
+		}
+		return []check.Finding{check.With(check.Pass("%s", text), check.Quote(allow.Origin, "properties.allow_compat_mode: "+allow.Value), check.Quote(p2p.Origin, "properties.use_pci_p2pdma: "+p2p.Value))}
+	},
+})
+
+// value is the effective value: what the report prints is what libcufile took; the files and variables tell where it
+// comes from.
+func value(c facts.CufileSetup, p facts.Known[facts.PlatformReport], name string) facts.CufileValue {
+	val, ok := c.Effective(name, "")
+	if !ok {
+		val = facts.CufileValue{Origin: facts.CufileFromBuiltIn}
+	}
+	key, _ := facts.CufileKeyOf(name)
+	shown := key.Shown
+	if shown == "" {
+		shown = name
+	}
+	if !p.OK {
+		return val
+	}
+	if printed, ok := p.V.Setting(shown); ok && strings.ToLower(printed) != val.Value {
+		return facts.CufileValue{Value: strings.ToLower(printed), Origin: p.V.Source, Sure: true}
+	} else if ok {
+		val.Sure = true
+	}
+	return val
+}
+
+func isLustre(v check.View) bool {
+	return strings.HasPrefix(strings.ToLower(check.Get(v, facts.RowsInQuestion).What), "lustre")
+}
+
+// denied tells whether the denylist names the file system in question.
+func denied(v check.View, c facts.CufileSetup) (what string, setting facts.CufileSetting, ok bool) {
+	m := check.Maybe(v, facts.Mounts)
+	if !m.OK {
+		return "", facts.CufileSetting{}, false
+	}
+	var mounts []facts.Mount
+	if fs := check.Get(v, facts.Asked).FS; fs != "" {
+		if mt, found := m.V.At(fs); found {
+			mounts = append(mounts, mt)
+		}
+	} else {
+		mounts = m.V.OfType("lustre")
+	}
+	lists := map[string]func(facts.Mount, string) bool{
+		"denylist.filesystems": func(m facts.Mount, s string) bool { return m.Type == s },
+		"denylist.mounts": func(m facts.Mount, s string) bool {
+			return m.Dir == s || strings.HasPrefix(m.Dir, strings.TrimRight(s, "/")+"/")
+		},
+		"denylist.devices": func(m facts.Mount, s string) bool { return m.Source == s },
+		"denylist.drivers": func(m facts.Mount, s string) bool { return s == m.Type },
+	}
+	for _, name := range []string{"denylist.filesystems", "denylist.mounts", "denylist.devices", "denylist.drivers"} {
+		list, origin := denylist(c, name)
+		for _, s := range list.List {
+			for _, mt := range mounts {
+				if s != "" && lists[name](mt, s) {
+					list.Value = s + " (" + origin + ")"
+					return mt.Dir + " (" + name + ": " + s + ")", list, true
+				}
+			}
+		}
+	}
+	return "", facts.CufileSetting{}, false
+}
+
+// denylist is a list of the file that has it with more weight.
+func denylist(c facts.CufileSetup, name string) (facts.CufileSetting, string) {
+	files := []facts.CufileFile{c.Etc}
+	if c.Named != nil {
+		files = []facts.CufileFile{*c.Named, c.Etc}
+	}
+	for _, f := range files {
+		if f.Read && f.JSON.Accepted {
+			if s, ok := f.JSON.Get(name); ok {
+				return s, f.Path
+			}
+		}
+	}
+	return facts.CufileSetting{Name: name}, ""
+}
+
+// unread: no file was read. The built-in values allow GDS, but switch off the thread pool, and whoever edits the file
+// edits in vain.
+func unread(c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Finding, bool) {
+	f := check.Warn("no cufile.json is read: libcufile runs with its built-in values (no thread pool, small I/O)")
+	f.Subject = "cufile.json"
+	f.Fix = []check.Fix{{Text: "put the file of the CUDA package in its place, or let CUFILE_ENV_PATH_JSON name it",
+		Commands: []string{"ls -l /etc/cufile.json", "sudo cp /usr/local/cuda/gds/cufile.json /etc/cufile.json"}, Changes: "cuFile's configuration", Undo: "sudo rm /etc/cufile.json"}}
+	if p.OK {
+		if yes, known := p.V.BuiltIn(); known {
+			return check.With(f, quote(p.V, "max_direct_io_size_kb, max_io_threads and others have their built-in values")), yes
+		}
+	}
+	missing := c.Etc.Absent && c.EnvKnown && (c.Named == nil || c.Named.Absent)
+	if missing && c.Named != nil {
+		f.Summary += "; CUFILE_ENV_PATH_JSON names " + c.Named.Path + ", which is not there, and libcufile says nothing of that"
+	}
+	return check.With(f, check.Quote(facts.CufileEtc, "not there")), missing
+}

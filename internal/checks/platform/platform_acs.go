@@ -1,0 +1,44 @@
+package platform
+
+import (
+	"gdsproof/internal/check"
+	"gdsproof/internal/checks/applies"
+	"gdsproof/internal/facts"
+)
+
+var _ = check.Register(check.Check{
+	ID:     "platform-acs",
+	Title:  "No PCI bridge has ACS on",
+	Why:    "With Access Control Services on, traffic between devices below one switch goes up to the root complex and back: slower, and sometimes not at all.",
+	Source: "NVIDIA GDS Installation and Troubleshooting Guide",
+	Step:   3,
+	Examples: map[string]string{
+		"p5en":        "pass",
+		"p5en,acs-on": "warn",
+		"laptop":      "skip",
+	},
+	After:   []string{"cufile-library", "cufile-config"},
+	Needs:   applies.GPUNeeds(facts.Platform.Want(), facts.ACSBridges.Want()),
+	Applies: applies.OnGPUNode,
+	Fix: []check.Fix{{
+		Text:     "switch ACS off in the firmware, or on each bridge until the next boot; in a virtual machine it is the host's affair",
+		Commands: []string{"sudo setpci -s BRIDGE ECAP_ACS+6.w=0000"},
+		Changes:  "how the bridge routes traffic between devices, until the next boot",
+		Undo:     "reboot",
+	}},
+	Judge: func(v check.View) []check.Finding {
+		p, b := check.Maybe(v, facts.Platform), check.Maybe(v, facts.ACSBridges)
+		switch {
+		case p.OK && len(p.V.ACS) > 0:
+			return []check.Finding{check.With(check.Warn("ACS is on at %d PCI bridges: %s", len(p.V.ACS), check.List(p.V.ACS, 4)), quote(p.V, "Found ACS enabled for switch "+check.List(p.V.ACS, 4)))}
+		case b.OK && len(b.V) > 0:
+			return []check.Finding{check.With(check.Warn("ACS is on at %d PCI bridges: %s", len(b.V), check.List(b.V, 4)), check.Quote(facts.ACSBridgeSource, check.List(b.V, 4)))}
+		case b.OK:
+			return []check.Finding{check.With(check.Pass("no PCI bridge has ACS on"), check.Quote(facts.ACSBridgeSource, "empty"))}
+		case p.OK && p.V.Ended() && !p.V.Partial:
+			return []check.Finding{check.With(check.Pass("the report names no bridge with ACS on"), quote(p.V, p.V.VerifiedLine))}
+		}
+		need := wantWhole + ", or " + facts.NVFSProc + "/bridges"
+		return []check.Finding{check.NotKnown(need, "nothing looked at tells of ACS")}
+	},
+})
