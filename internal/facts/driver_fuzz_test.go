@@ -48,11 +48,6 @@ func FuzzNVFSStats(f *testing.F) {
 	})
 }
 
-func FuzzGDSCheck(f *testing.F) {
-	seed(f, "gdscheck/*.txt")
-	f.Fuzz(func(_ *testing.T, b []byte) { ParseGDSCheck(b) })
-}
-
 func FuzzKernelLog(f *testing.F) {
 	seed(f, "nvidia-fs-driver/*/dmesg*", "lustre/dmesg*")
 	f.Fuzz(func(t *testing.T, b []byte) {
