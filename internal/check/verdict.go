@@ -22,7 +22,7 @@ func Verdict(checks []*Check, findings []Finding, notApplicable string) report.V
 		gates[c.ID] = c.Gate
 	}
 	var failed, warned, unknownGates, blocked []string
-	var first *Finding
+	var first, waiting *Finding
 	for i := range findings {
 		f := &findings[i]
 		switch f.Status {
@@ -40,6 +40,9 @@ func Verdict(checks []*Check, findings []Finding, notApplicable string) report.V
 			switch {
 			case f.BlockedBy != "":
 				blocked = add(blocked, f.Check)
+				if waiting == nil {
+					waiting = f
+				}
 			case gates[f.Check]:
 				unknownGates = add(unknownGates, f.Check)
 				if first == nil {
@@ -55,6 +58,12 @@ func Verdict(checks []*Check, findings []Finding, notApplicable string) report.V
 		if len(blocked) > 0 {
 			v.Summary += fmt.Sprintf("; %s for it", plural(len(blocked), "check waits", "checks wait"))
 		}
+	case len(blocked) > 0:
+		// The cause was left out of what was asked for: nothing that waits for it is known.
+		v.Outcome = report.UnknownResult
+		v.Summary = fmt.Sprintf("%s for %s, which was not asked for and failed", plural(len(blocked), "check waits", "checks wait"), waiting.BlockedBy)
+		v.FirstAction = &report.Action{Check: string(waiting.BlockedBy), Text: "see what to do about it", Commands: []string{"gdsproof fix " + string(waiting.BlockedBy)}}
+		return v
 	case len(unknownGates) > 0:
 		v.Outcome = report.UnknownResult
 		v.Summary = "not known: " + strings.Join(unknownGates, ", ")

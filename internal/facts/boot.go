@@ -24,32 +24,52 @@ type Boot struct {
 func (b Boot) Loads() (BootLine, bool) {
 	for _, l := range b.Lines {
 		t := strings.TrimSpace(l.Text)
-		if strings.HasPrefix(t, "#") || strings.HasPrefix(t, ";") {
+		if t == "" || strings.HasPrefix(t, "#") || strings.HasPrefix(t, ";") {
 			continue
 		}
-		switch {
-		case strings.Contains(l.Path, "/modules-load.d/"), l.Path == "/etc/modules", l.Path == "/etc/initramfs-tools/modules":
-			name, _, _ := strings.Cut(t, " ")
-			if SameModule(name, "nvidia_fs") {
-				return l, true
-			}
-		case strings.Contains(l.Path, "/modprobe.d/"):
-			f := strings.Fields(t)
-			if len(f) > 0 && (f[0] == "softdep" || f[0] == "install") {
-				return l, true
-			}
-		case strings.Contains(l.Path, "/dracut.conf"):
-			if strings.Contains(t, "drivers") {
-				return l, true
-			}
-		case strings.HasSuffix(l.Path, ".service"):
-			if b.Units[path.Base(l.Path)] && loadsModule(t) {
-				return l, true
-			}
-		default: // rc.local, cron's @reboot, cloud-init's per-boot scripts
-			if loadsModule(t) {
-				return l, true
-			}
+		if b.lineLoads(l, t) {
+			return l, true
+		}
+	}
+	return BootLine{}, false
+}
+
+// lineLoads tells whether a line loads the module, by the rules of the file that it stands in.
+func (b Boot) lineLoads(l BootLine, t string) bool {
+	conf := strings.HasSuffix(l.Path, ".conf") // others in these folders are not read
+	f := strings.Fields(t)
+	switch {
+	case strings.Contains(l.Path, "/modules-load.d/"):
+		_, blacklisted := b.Blacklist()
+		return conf && SameModule(f[0], "nvidia_fs") && !blacklisted
+	case l.Path == "/etc/modules", l.Path == "/etc/initramfs-tools/modules":
+		return SameModule(f[0], "nvidia_fs")
+	case strings.Contains(l.Path, "/modprobe.d/"):
+		// "softdep nvidia post: nvidia-fs" and "install nvidia … modprobe nvidia-fs" load it with another module.
+		if !conf || len(f) < 3 || SameModule(f[1], "nvidia_fs") {
+			return false
+		}
+		return f[0] == "softdep" || f[0] == "install" && loadsModule(t)
+	case strings.Contains(l.Path, "/dracut.conf"):
+		return strings.HasPrefix(f[0], "add_drivers") || strings.HasPrefix(f[0], "force_drivers")
+	case strings.HasSuffix(l.Path, ".service"):
+		return b.Units[path.Base(l.Path)] && startsModule(t)
+	case strings.Contains(l.Path, "/cron.d/"):
+		return strings.HasPrefix(t, "@reboot") && loadsModule(t)
+	}
+	return loadsModule(t) // rc.local, init scripts, cloud-init's per-boot scripts
+}
+
+// Blacklist returns the line that keeps modules-load.d from loading the module: systemd-modules-load passes over
+// what modprobe.d blacklists (modules-load.d(5)), and an install rule can replace the loading by nothing.
+func (b Boot) Blacklist() (BootLine, bool) {
+	for _, l := range b.Lines {
+		f := strings.Fields(l.Text)
+		if len(f) < 2 || !strings.Contains(l.Path, "/modprobe.d/") || !strings.HasSuffix(l.Path, ".conf") || !SameModule(f[1], "nvidia_fs") {
+			continue
+		}
+		if f[0] == "blacklist" || f[0] == "install" && !loadsModule(strings.Join(f[2:], " ")) {
+			return l, true
 		}
 	}
 	return BootLine{}, false
@@ -58,15 +78,52 @@ func (b Boot) Loads() (BootLine, bool) {
 // Disabled returns a unit that would load it and is not enabled.
 func (b Boot) Disabled() (BootLine, bool) {
 	for _, l := range b.Lines {
-		if strings.HasSuffix(l.Path, ".service") && !b.Units[path.Base(l.Path)] && loadsModule(l.Text) {
+		if strings.HasSuffix(l.Path, ".service") && !b.Units[path.Base(l.Path)] && startsModule(l.Text) {
 			return l, true
 		}
 	}
 	return BootLine{}, false
 }
 
+// Script returns an enabled unit that names the module in a command which is neither modprobe nor insmod, and which
+// may load it.
+func (b Boot) Script() (BootLine, bool) {
+	for _, l := range b.Lines {
+		if strings.HasSuffix(l.Path, ".service") && b.Units[path.Base(l.Path)] && strings.HasPrefix(strings.TrimSpace(l.Text), "ExecStart") && !strings.Contains(l.Text, "modprobe") {
+			return l, true
+		}
+	}
+	return BootLine{}, false
+}
+
+// loadsModule tells a command that loads the module from one that removes or only names it.
 func loadsModule(t string) bool {
-	return strings.Contains(t, "modprobe") || strings.Contains(t, "insmod")
+	f := strings.FieldsFunc(t, func(r rune) bool { return strings.ContainsRune(" \t/;&|=(){}\"'", r) })
+	for i, w := range f {
+		if w != "modprobe" && w != "insmod" {
+			continue
+		}
+		for _, a := range f[i+1:] {
+			if a == "-r" || a == "--remove" {
+				break
+			}
+			if strings.HasPrefix(a, "nvidia-fs") || strings.HasPrefix(a, "nvidia_fs") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// startsModule is loadsModule for a line of a unit.
+func startsModule(t string) bool {
+	t = strings.TrimSpace(t)
+	for _, k := range []string{"ExecStart=", "ExecStartPre=", "ExecStartPost="} {
+		if strings.HasPrefix(t, k) {
+			return loadsModule(t)
+		}
+	}
+	return false
 }
 
 // BootConfig is the boot configuration.

@@ -13,7 +13,7 @@ func (p *Profile) check() error {
 		if m.What == "" || m.For == "" || m.Version == "" {
 			return fmt.Errorf("minimums: a row needs what, for and version: %+v", m)
 		}
-		if err := versionOK(m.Version); err != nil {
+		if err := versionOK(string(m.Version)); err != nil {
 			return fmt.Errorf("minimums %s for %s: %w", m.What, m.For, err)
 		}
 		if err := m.ok("minimums " + m.What); err != nil {
@@ -27,7 +27,7 @@ func (p *Profile) check() error {
 		if k.When != "" && k.When != "multi-domain" {
 			return fmt.Errorf("known_bad %s: when: %q is no condition", k.ID, k.When)
 		}
-		for _, v := range []string{k.From, k.Below} {
+		for _, v := range []string{string(k.From), string(k.Below)} {
 			if v != "" {
 				if err := versionOK(v); err != nil {
 					return fmt.Errorf("known_bad %s: %w", k.ID, err)

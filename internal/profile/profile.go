@@ -36,21 +36,38 @@ type Origin struct {
 
 // Minimum is the least version of a thing, for a use.
 type Minimum struct {
-	What    string `yaml:"what"` // nvidia-fs, efa, lustre-client, kefalnd
-	For     string `yaml:"for"`  // fsx-lustre, open-kernel-modules, or an instance family
-	Version string `yaml:"version"`
+	What    string  `yaml:"what"` // nvidia-fs, efa, lustre-client, kefalnd
+	For     string  `yaml:"for"`  // fsx-lustre, open-kernel-modules, or an instance family
+	Version Version `yaml:"version"`
 	Origin  `yaml:",inline"`
+}
+
+// Version is a version as text. YAML takes an unquoted 2.30 for the number 2.3, so such a one is refused.
+type Version string
+
+// UnmarshalYAML gets the text of the node as it stands in the file.
+func (v *Version) UnmarshalYAML(b []byte) error {
+	s := strings.TrimSpace(string(b))
+	if unquoted := strings.Trim(s, `"'`); unquoted != s {
+		*v = Version(unquoted)
+		return nil
+	}
+	if strings.Count(s, ".") < 2 {
+		return fmt.Errorf("version %s: quote it, YAML takes it for a number", s)
+	}
+	*v = Version(s)
+	return nil
 }
 
 // KnownBad is a range of versions with a known fault: From <= version < Below.
 type KnownBad struct {
-	ID     string `yaml:"id"`
-	What   string `yaml:"what"`
-	From   string `yaml:"from,omitempty"`
-	Below  string `yaml:"below"`
-	When   string `yaml:"when,omitempty"` // multi-domain: only hosts whose PCI devices are in several domains
-	Text   string `yaml:"text"`
-	Fix    string `yaml:"fix"`
+	ID     string  `yaml:"id"`
+	What   string  `yaml:"what"`
+	From   Version `yaml:"from,omitempty"`
+	Below  Version `yaml:"below"`
+	When   string  `yaml:"when,omitempty"` // multi-domain: only hosts whose PCI devices are in several domains
+	Text   string  `yaml:"text"`
+	Fix    string  `yaml:"fix"`
 	Origin `yaml:",inline"`
 }
 

@@ -59,6 +59,8 @@ func TestOverlay(t *testing.T) {
 		"no source":     "minimums:\n  - {what: a, for: b, version: \"1\", date: 2026-02-03}\n",
 		"bad date":      "minimums:\n  - {what: a, for: b, version: \"1\", source: x, date: yesterday}\n",
 		"bad version":   "minimums:\n  - {what: a, for: b, version: \"v1..2\", source: x, date: 2026-02-03}\n",
+		"a number":      "minimums:\n  - {what: a, for: b, version: 2.30, source: x, date: 2026-02-03}\n",
+		"a number too":  "known_bad:\n  - {id: a, what: b, below: 3, text: t, source: x, date: 2026-02-03}\n",
 		"empty match":   "signatures:\n  - {id: a, match: [\" \"], level: warn, meaning: m, remedy: r, source: x, date: 2026-02-03}\n",
 		"bad level":     "signatures:\n  - {id: a, match: [b], level: red, meaning: m, remedy: r, source: x, date: 2026-02-03}\n",
 		"gds without":   "instances:\n  - {type: a, gpus: 1, efa: 1, gds: true, source: x, date: 2026-02-03}\n",

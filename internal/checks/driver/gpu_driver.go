@@ -84,7 +84,7 @@ func flavour(v check.View, d facts.GPUDriver) (check.Finding, bool) {
 	m, _ := check.Get(v, facts.Rules).Minimum("nvidia-fs", "open-kernel-modules")
 	line := check.Quote("NVIDIA driver", d.Line)
 	if ver := check.Maybe(v, facts.DriverVersion); ver.OK {
-		if newer, known := atLeast(ver.V, m.Version); known && !newer {
+		if newer, known := atLeast(ver.V, string(m.Version)); known && !newer {
 			return check.With(check.Warn("the proprietary kernel modules are loaded; nvidia-fs %s still works with them, %s and later do not", ver.V.Text, m.Version), line), true
 		}
 	}

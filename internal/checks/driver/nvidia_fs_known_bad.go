@@ -59,12 +59,12 @@ var _ = check.Register(check.Check{
 
 func inRange(v facts.NVFSVersion, k profile.KnownBad) (in, known bool) {
 	if k.From != "" {
-		yes, ok := atLeast(v, k.From)
+		yes, ok := atLeast(v, string(k.From))
 		if !ok || !yes {
 			return false, ok
 		}
 	}
-	above, ok := atLeast(v, k.Below)
+	above, ok := atLeast(v, string(k.Below))
 	return ok && !above, ok
 }
 

@@ -32,7 +32,7 @@ var _ = check.Register(check.Check{
 		case asked.MinNVFS != "":
 			least, whose = asked.MinNVFS, "asked for"
 		case scope.Is == facts.Yes:
-			least, whose = fsx.Version, "needed by FSx for Lustre over EFA"
+			least, whose = string(fsx.Version), "needed by FSx for Lustre over EFA"
 		default:
 			if g := check.Maybe(v, facts.GDSCheck); g.OK && g.V.NVFSMinimum != "" {
 				least, whose = g.V.NVFSMinimum, "the minimum that gdscheck prints"
@@ -40,10 +40,10 @@ var _ = check.Register(check.Check{
 		}
 		if scope.Is == facts.CannotTell && asked.MinNVFS == "" {
 			// Good enough for the stricter rule is good enough for both.
-			if yes, known := atLeast(ver, fsx.Version); known && yes {
-				return []check.Finding{check.With(check.Pass("nvidia-fs %s, at least %s", ver.Text, fsx.Version), line)}
+			if yes, known := atLeast(ver, string(fsx.Version)); known && yes {
+				return []check.Finding{check.With(check.Pass("nvidia-fs %s, at least %s", ver.Text, string(fsx.Version)), line)}
 			}
-			return []check.Finding{check.With(check.NotKnown(scope.Why, "nvidia-fs %s is below %s, which FSx for Lustre over EFA needs; it cannot be told whether that is used", ver.Text, fsx.Version), line)}
+			return []check.Finding{check.With(check.NotKnown(scope.Why, "nvidia-fs %s is below %s, which FSx for Lustre over EFA needs; it cannot be told whether that is used", ver.Text, string(fsx.Version)), line)}
 		}
 		if least == "" {
 			return []check.Finding{check.With(check.NotKnown("the output of gdscheck -p, which prints the minimum", "nvidia-fs %s; the minimum for other file systems than Lustre is not known", ver.Text), line)}

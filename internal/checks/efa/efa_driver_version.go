@@ -29,7 +29,7 @@ var _ = check.Register(check.Check{
 	Judge: func(v check.View) []check.Finding {
 		d := check.Get(v, facts.EFADriver)
 		least, _ := check.Get(v, facts.Rules).Minimum("efa", "fsx-lustre")
-		return []check.Finding{atLeast("the efa driver", d, least.Version)}
+		return []check.Finding{atLeast("the efa driver", d, string(least.Version))}
 	},
 })
 

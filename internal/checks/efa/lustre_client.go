@@ -47,7 +47,7 @@ var _ = check.Register(check.Check{
 			return one(check.NotKnown("lfs --version", "the Lustre client is there; nothing tells its version"))
 		}
 		least, _ := rules.Minimum("lustre-client", "fsx-lustre")
-		if f := atLeast("the Lustre client", facts.ModuleVersion{Version: c.Version.V, Text: c.Text, Source: c.Source}, least.Version); f.Status != report.Pass {
+		if f := atLeast("the Lustre client", facts.ModuleVersion{Version: c.Version.V, Text: c.Text, Source: c.Source}, string(least.Version)); f.Status != report.Pass {
 			return []check.Finding{f}
 		}
 		if e := check.Maybe(v, facts.EFAQuestion); e.V.Is == facts.Yes {
@@ -60,7 +60,7 @@ var _ = check.Register(check.Check{
 					return one(check.NotKnown("modinfo kefalnd", "the version of kefalnd is not known: %s", kef.Why))
 				}
 				least, _ := rules.Minimum("kefalnd", "p6")
-				if f := atLeast("kefalnd", kef.V, least.Version); f.Status != report.Pass {
+				if f := atLeast("kefalnd", kef.V, string(least.Version)); f.Status != report.Pass {
 					return []check.Finding{f}
 				}
 			}

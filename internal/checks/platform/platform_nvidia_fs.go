@@ -40,7 +40,7 @@ var _ = check.Register(check.Check{
 		line := "nvidia_fs version: " + p.NVFSVersion
 		least, whose := p.NVFSMinimum, "the report's own minimum"
 		if fsx, ok := check.Get(v, facts.Rules).Minimum("nvidia-fs", "fsx-lustre"); ok && q.Is == facts.Yes {
-			least, whose = fsx.Version, "needed by FSx for Lustre over EFA"
+			least, whose = string(fsx.Version), "needed by FSx for Lustre over EFA"
 		}
 		if asked.MinNVFS != "" {
 			least, whose = asked.MinNVFS, "asked for"
