@@ -18,6 +18,7 @@ import (
 	"gdsproof/internal/facts"
 	"gdsproof/internal/host"
 	"gdsproof/internal/profile"
+	"gdsproof/internal/render"
 	"gdsproof/internal/report"
 	"gdsproof/internal/sim"
 )
@@ -69,7 +70,7 @@ func (a *app) check(ctx context.Context, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.write(r, sinks); err != nil {
+	if err := a.write(ctx, r, sinks); err != nil {
 		return err
 	}
 	a.code = exitCode(endingOf(r), a.g.exitStyle, a.g.failOnWarn)
@@ -81,16 +82,14 @@ func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check
 	if err := a.g.check(); err != nil {
 		return nil, err
 	}
-	rules, err := profile.Load(a.g.profilePath)
+	rules, err := a.rules(ctx)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
-	if f.fs != "" && !filepath.IsAbs(f.fs) {
-		abs, err := filepath.Abs(f.fs)
-		if err != nil {
+	if f.fs != "" {
+		if f.fs, err = absolute(f.fs); err != nil {
 			return nil, usageError{err}
 		}
-		f.fs = abs
 	}
 	began := time.Now()
 	set, name, err := a.look(ctx, f, selected)
@@ -101,7 +100,11 @@ func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check
 		return nil, ctx.Err()
 	}
 	if a.g.saveEvidence != "" {
-		if err := set.Save(a.g.saveEvidence); err != nil {
+		b, err := set.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		if err := host.WriteFile(ctx, a.g.saveEvidence, b); err != nil {
 			return nil, err
 		}
 	}
@@ -111,6 +114,14 @@ func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check
 	r.DurationSeconds = float64(time.Since(began).Milliseconds()) / 1000
 	a.warnHangs(set)
 	return r, nil
+}
+
+// absolute makes a path absolute.
+func absolute(p string) (string, error) {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p), nil
+	}
+	return filepath.Abs(p)
 }
 
 // choose picks the checks that the flags ask for.
@@ -203,9 +214,13 @@ func judge(set *evidence.Set, rules *profile.Profile, selected []*check.Check) *
 
 // warnHangs names every look that did not come back, also one that no check needed after all.
 func (a *app) warnHangs(set *evidence.Set) {
+	said := map[string]bool{}
 	for _, it := range set.Items {
-		if it.State == evidence.TimedOut {
-			fmt.Fprintf(a.stderr, "gdsproof: warning: %s: %s\n", it.Source, strings.TrimSpace(string(it.Err)))
+		why := strings.Join(strings.Fields(render.Clean(string(it.Err))), " ")
+		if it.State != evidence.TimedOut || said[why] {
+			continue // one hang can take many looks with it
 		}
+		said[why] = true
+		fmt.Fprintf(a.stderr, "gdsproof: warning: %s: %s\n", render.Clean(it.Source), why)
 	}
 }

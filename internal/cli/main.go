@@ -44,8 +44,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	style := styleOf(args)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// The first signal asks for an orderly end; from then on the next one has its usual effect.
+	context.AfterFunc(ctx, stop)
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "gdsproof: internal error: %v\n%s", r, debug.Stack())

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+	"time"
 
+	"gdsproof/internal/host"
 	"gdsproof/internal/render"
 	"gdsproof/internal/report"
 )
@@ -45,8 +47,13 @@ func (g *globals) sinks() ([]sink, error) {
 	return out, nil
 }
 
+// writeTimeout is how long the writing of results to files may take; the file may lie on a slow file system.
+const writeTimeout = 10 * time.Second
+
 // write prints a report to every sink.
-func (a *app) write(r *report.Report, sinks []sink) error {
+func (a *app) write(ctx context.Context, r *report.Report, sinks []sink) error {
+	ctx, cancel := context.WithTimeout(ctx, min(writeTimeout, max(a.g.timeout, time.Second)))
+	defer cancel()
 	for _, s := range sinks {
 		var b bytes.Buffer
 		var err error
@@ -62,7 +69,7 @@ func (a *app) write(r *report.Report, sinks []sink) error {
 		if s.file == "" {
 			_, err = io.Copy(a.stdout, &b)
 		} else {
-			err = os.WriteFile(s.file, b.Bytes(), 0o644)
+			err = host.WriteFile(ctx, s.file, b.Bytes())
 		}
 		if err != nil {
 			return fmt.Errorf("write the %s result: %w", s.format, err)

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register(Probe{"identity", "host name, kernel, boot, firmware's product name, signs of a container", func(ctx context.Context, g *Gatherer) {
-		for _, p := range []string{facts.HostnameSource, facts.KernelSource, facts.BootIDSource, facts.ProductSource, facts.VendorSource} {
+		for _, p := range []string{facts.HostnameSource, facts.KernelSource, facts.BootIDSource, facts.ProductSource, facts.VendorSource, facts.InitSource} {
 			g.Read(ctx, p)
 		}
 		for _, p := range []string{"/.dockerenv", "/run/.containerenv", "/run/systemd/container"} {

@@ -52,13 +52,13 @@ func (i *Item) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Save writes the set to a file, unredacted.
-func (s *Set) Save(path string) error {
+// Bytes is the set as it is saved, unredacted.
+func (s *Set) Bytes() ([]byte, error) {
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
-		return fmt.Errorf("write the evidence: %w", err)
+		return nil, fmt.Errorf("write the evidence: %w", err)
 	}
-	return os.WriteFile(path, append(b, '\n'), 0o600)
+	return append(b, '\n'), nil
 }
 
 // Load reads a saved set.

@@ -50,8 +50,8 @@ func FuzzNVFSStats(f *testing.F) {
 
 func FuzzKernelLog(f *testing.F) {
 	seed(f, "nvidia-fs-driver/*/dmesg*", "lustre/dmesg*")
+	p := table().Profile
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p := table().Profile
 		l := ParseKernelLog(b)
 		if n := len(l.Hits(p.Signatures)); n > len(p.Signatures) {
 			t.Errorf("%d kinds of hits of %d signatures", n, len(p.Signatures))

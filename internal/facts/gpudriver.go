@@ -53,7 +53,7 @@ func ParseNVRM(b []byte) (version string, f Flavour, line string) {
 }
 
 // NVIDIADriver is NVIDIA's kernel driver as its own files, the module list and modinfo tell it.
-var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules"}, func(in *In) Known[GPUDriver] {
+var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules", "pci"}, func(in *In) Known[GPUDriver] {
 	var d GPUDriver
 	said := false
 	ver := in.Item("/proc/driver/nvidia/version")
@@ -77,10 +77,17 @@ var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules"},
 			}
 		case mods.V.Complete && !said:
 			said = true // looked, not there
+		case mods.V.NoModules && ver != nil && ver.State == evidence.Absent:
+			said = true // a kernel without modules, and nothing of the driver
 		}
 	}
-	if ver != nil && ver.State == evidence.Absent && !d.Loaded {
-		said = true
+	// A GPU that the driver is bound to is its own witness, also where /proc is hidden.
+	if pci := Use(in, PCIBus); pci.OK {
+		for _, g := range pci.V.GPUs() {
+			if g.Driver == "nvidia" {
+				d.Loaded, said = true, true
+			}
+		}
 	}
 	if it := in.Item("/sys/module/nvidia/version"); it.OK() && d.Version == "" {
 		d.Version = strings.TrimSpace(string(it.Out))
@@ -113,7 +120,7 @@ var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules"},
 })
 
 // GPUNode tells whether this is a machine where GDS could be asked for: one with an NVIDIA GPU.
-var GPUNode = Define("gpu-node", []string{"pci", "nvidia-driver", "modules"}, func(in *In) Known[Scope] {
+var GPUNode = Define("gpu-node", []string{"pci", "nvidia-driver", "modules", "identity"}, func(in *In) Known[Scope] {
 	if d := Use(in, NVIDIADriver); d.OK && (d.V.Loaded || len(d.V.GPUs.V) > 0) {
 		return Have(Scope{Yes, "the NVIDIA driver is loaded"})
 	}
@@ -127,8 +134,13 @@ var GPUNode = Define("gpu-node", []string{"pci", "nvidia-driver", "modules"}, fu
 	if g := Use(in, GDSCheck); g.OK {
 		return Have(Scope{Yes, "somebody ran gdscheck"})
 	}
+	if t := Use(in, InstanceType); t.OK {
+		if i, ok := in.Profile().Instance(t.V); ok && i.GPUs > 0 {
+			return Have(Scope{Yes, "a " + t.V + " has GPUs"}) // that none is seen is a fault, and no other machine
+		}
+	}
 	if pci.OK && pci.V.Complete {
-		return Have(Scope{No, "no NVIDIA device on the PCI bus"})
+		return Have(Scope{No, "no NVIDIA GPU on the PCI bus"})
 	}
 	return Have(Scope{CannotTell, "whether the machine has an NVIDIA GPU: lspci, nvidia-smi or /sys/bus/pci"})
 })

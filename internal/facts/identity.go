@@ -43,6 +43,7 @@ const (
 	BootIDSource   = "/proc/sys/kernel/random/boot_id"
 	ProductSource  = "/sys/class/dmi/id/product_name"
 	VendorSource   = "/sys/class/dmi/id/sys_vendor"
+	InitSource     = "/proc/1/comm"
 )
 
 func line(name, source string) Key[string] {
@@ -81,7 +82,7 @@ var InstanceType = Define("instance-type", []string{"identity"}, func(in *In) Kn
 })
 
 // Container is the sign by which a container is known, "" on a host.
-var Container = Define("container", []string{"identity"}, func(in *In) Known[string] {
+var Container = Define("container", []string{"identity", "mounts"}, func(in *In) Known[string] {
 	looked := false
 	for _, p := range []string{"/.dockerenv", "/run/.containerenv", "/run/systemd/container"} {
 		it := in.Item(evidence.StatSource(p))
@@ -90,10 +91,16 @@ var Container = Define("container", []string{"identity"}, func(in *In) Known[str
 		}
 		looked = looked || it != nil && it.State == evidence.Absent
 	}
+	init := in.Item(InitSource)
 	if m := Use(in, Mounts); m.OK {
 		for _, mt := range m.V.List {
-			if mt.Dir == "/" && mt.Type == "overlay" {
-				return Have("/ is an overlay")
+			// NVIDIA's container runtime puts a folder with the job's GPUs alone over the driver's.
+			if strings.HasPrefix(mt.Dir, "/proc/driver/nvidia") && !strings.HasPrefix(mt.Dir, "/proc/driver/nvidia-") {
+				return Have("something is mounted on " + mt.Dir)
+			}
+			// A host can have an overlay for its root too; its first process is an init.
+			if name := strings.TrimSpace(string(itemOut(init))); mt.Dir == "/" && mt.Type == "overlay" && name != "" && name != "systemd" && name != "init" {
+				return Have("/ is an overlay and the first process is " + name)
 			}
 		}
 	}
@@ -102,3 +109,10 @@ var Container = Define("container", []string{"identity"}, func(in *In) Known[str
 	}
 	return Have("")
 })
+
+func itemOut(it *evidence.Item) []byte {
+	if !it.OK() {
+		return nil
+	}
+	return it.Out
+}

@@ -103,7 +103,7 @@ func moduleName(s string) bool {
 }
 
 // KernelModules is the list of loaded modules, from the kernel or from lsmod.
-var KernelModules = Define("kernel-modules", []string{"modules"}, func(in *In) Known[Modules] {
+var KernelModules = Define("kernel-modules", []string{"modules", "identity"}, func(in *In) Known[Modules] {
 	proc, ls := in.Item("/proc/modules"), in.Item("lsmod")
 	for _, it := range []*evidence.Item{proc, ls} {
 		if !it.OK() {
@@ -118,7 +118,8 @@ var KernelModules = Define("kernel-modules", []string{"modules"}, func(in *In) K
 		}
 		return Have(Modules{ByName: mods, Complete: complete, Source: it.Source})
 	}
-	if proc != nil && proc.State == evidence.Absent {
+	// A /proc that hides all but processes (subset=pid) lacks the list too: then its other files are not there either.
+	if proc != nil && proc.State == evidence.Absent && in.Item(KernelSource).OK() {
 		return Have(Modules{ByName: map[string]Module{}, NoModules: true, Source: "/proc/modules"})
 	}
 	return Unknown[Modules](in)

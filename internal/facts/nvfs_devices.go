@@ -88,6 +88,10 @@ func sortNodes(n []NVFSNode) {
 	})
 }
 
+// ourOwn are errors of an open that speak of the program that looks and not of what it looks at: no file descriptors
+// or memory left, or a child that could not be started (no errno at all).
+var ourOwn = map[string]bool{"": true, "EMFILE": true, "ENFILE": true, "ENOMEM": true, "EAGAIN": true, "EINTR": true}
+
 // Nodes are the driver's device nodes, how many there should be, and whether they open.
 var Nodes = Define("nvidia-fs-nodes", []string{"nvidia-fs-devices", "nvidia-fs-proc"}, func(in *In) Known[NVFSNodes] {
 	var d NVFSNodes
@@ -122,6 +126,8 @@ var Nodes = Define("nvidia-fs-nodes", []string{"nvidia-fs-devices", "nvidia-fs-p
 			n.Opened = Some(true)
 		case it.State == evidence.TimedOut:
 			n.Hung, n.Why = true, string(it.Err)
+		case it.State == evidence.Failed && ourOwn[it.Errno]:
+			n.Why = string(it.Err) // says nothing of the node
 		default:
 			n.Opened, n.Errno, n.Why = Some(false), it.Errno, string(it.Err)
 		}

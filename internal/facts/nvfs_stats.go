@@ -209,8 +209,10 @@ var Stats = Define("nvidia-fs-stats", []string{"nvidia-fs-proc"}, func(in *In) K
 })
 
 // ProcDir tells whether the driver's proc folder is there: false is known only when it was looked for.
-var ProcDir = Define("nvidia-fs-proc-dir", []string{"nvidia-fs-proc"}, func(in *In) Known[bool] {
-	absent, unsure := false, false
+var ProcDir = Define("nvidia-fs-proc-dir", []string{"nvidia-fs-proc", "identity"}, func(in *In) Known[bool] {
+	// Where /proc hides all but processes, nothing of a driver is seen, and nothing can be told.
+	hidden := in.Item(KernelSource)
+	absent, unsure := false, hidden != nil && hidden.State == evidence.Absent
 	for _, f := range []string{"/stats", "/version", "/devcount"} {
 		it := in.Item(NVFSProc + f)
 		switch {
@@ -232,7 +234,7 @@ var ProcDir = Define("nvidia-fs-proc-dir", []string{"nvidia-fs-proc"}, func(in *
 
 // Driving is the sign that nvidia-fs is loaded; it is unknown where no sign was seen, whatever the reason. What is
 // wrong with a driver is told only of one that is there.
-var Driving = Define("nvidia-fs-seen", []string{"nvidia-fs-proc", "modules"}, func(in *In) Known[string] {
+var Driving = Define("nvidia-fs-seen", []string{"nvidia-fs-proc", "nvidia-fs-sysfs", "modules"}, func(in *In) Known[string] {
 	if m := Use(in, KernelModules); m.OK {
 		if mod, ok := m.V.Get("nvidia_fs"); ok {
 			return Have(mod.Line)
@@ -240,6 +242,9 @@ var Driving = Define("nvidia-fs-seen", []string{"nvidia-fs-proc", "modules"}, fu
 	}
 	if d := Use(in, ProcDir); d.OK && d.V {
 		return Have(NVFSProc)
+	}
+	if it := in.Item(NVFSModule + "/version"); it.OK() {
+		return Have(it.Source)
 	}
 	return Because[string]("nothing looked at shows that nvidia-fs is loaded", "the list of loaded modules (lsmod)")
 })

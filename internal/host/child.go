@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -50,9 +49,20 @@ type question struct {
 
 func (q question) what() string {
 	if q.Op == "hold" {
-		return fmt.Sprintf("open of %d device nodes (%s) and read of %s", len(q.Paths), strings.Join(q.Paths, " "), filepath.Join(q.Root, q.Path))
+		return fmt.Sprintf("open of %s and read of %s", pathsInShort(q.Paths), filepath.Join(q.Root, q.Path))
 	}
 	return q.Op + " of " + filepath.Join(q.Root, q.Path)
+}
+
+// pathsInShort names the first of many.
+func pathsInShort(paths []string) string {
+	switch len(paths) {
+	case 0:
+		return "nothing"
+	case 1:
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }
 
 // sources are the names under which the items of the answer are found.
@@ -164,6 +174,9 @@ func (q question) unanswered(st evidence.State, why string, stuck int) []evidenc
 
 // ChildMain is the body of a looking child: one question a line, one answer a line, until the questions end.
 func ChildMain() int {
+	if len(os.Args) == 4 && os.Args[2] == writeWord {
+		return writeChild(os.Args[3])
+	}
 	if len(os.Args) > 3 && os.Args[2] == launchWord {
 		return launch(os.Args[3:])
 	}

@@ -111,7 +111,7 @@ func runCheck(t *testing.T, exe string) (report.Report, string) {
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
-	if d := time.Since(began); d > timeout+10*time.Second {
+	if d := time.Since(began); d > timeout+3*time.Second {
 		t.Errorf("took %s with a timeout of %s", d, timeout)
 	}
 	var r report.Report

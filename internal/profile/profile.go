@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// DefaultPath is read when no profile is named.
+// DefaultPath is the file that is laid over the built-in data when no other is named, if it is there.
 const DefaultPath = "/etc/gdsproof/profile.yaml"
 
 //go:embed profile.yaml
@@ -97,8 +97,7 @@ type Signature struct {
 	Origin  `yaml:",inline"`
 }
 
-// Load returns the built-in data with the rows of a file laid over it. With an empty path the default file is
-// read if it is there.
+// Load returns the built-in data with the rows of a file laid over it; an empty path is no file.
 func Load(path string) (*Profile, error) {
 	p, err := parse("built-in profile", builtin)
 	if err != nil {
@@ -110,23 +109,17 @@ func Load(path string) (*Profile, error) {
 	}
 	p.overlay(s)
 	if path == "" {
-		b, err := os.ReadFile(DefaultPath)
-		if os.IsNotExist(err) {
-			return p, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return p.with(DefaultPath, b)
+		return p, nil
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return p.with(path, b)
+	return p.With(path, b)
 }
 
-func (p *Profile) with(name string, b []byte) (*Profile, error) {
+// With lays the rows of a file's text over the profile.
+func (p *Profile) With(name string, b []byte) (*Profile, error) {
 	over, err := parse(name, b)
 	if err != nil {
 		return nil, err

@@ -61,3 +61,9 @@ func NVFS(v check.View) (check.Answer, string) { return answer(v, facts.NVFSQues
 func NVFSNeeds(more ...facts.Need) []facts.Need {
 	return append([]facts.Need{facts.NVFSQuestion.Want()}, more...)
 }
+
+// LustreOverEFA tells whether FSx for Lustre over EFA is what the node is for. A check that asks declares Question
+// and EFAQuestion.
+func LustreOverEFA(v check.View) (check.Answer, string) {
+	return both(v, facts.Question, facts.EFAQuestion)
+}

@@ -41,6 +41,11 @@ var _ = check.Register(check.Check{
 			ev = ev[:2]
 		}
 		if !d.Loaded {
+			if pci := check.Maybe(v, facts.PCIBus); pci.OK && pci.V.Complete && len(pci.V.GPUs()) == 0 {
+				if f, bad := gpuCount(v, d); bad {
+					return []check.Finding{f} // there is nothing that a driver could hold
+				}
+			}
 			f := check.With(check.Fail("the NVIDIA driver is not loaded"), ev...)
 			f.Fix = []check.Fix{{Text: "load the driver", Commands: []string{"sudo modprobe nvidia", "nvidia-smi"}, Changes: "loads the NVIDIA driver", Undo: "sudo rmmod nvidia"}, openDriver}
 			return []check.Finding{f}
@@ -110,7 +115,7 @@ func gpuCount(v check.View, d facts.GPUDriver) (check.Finding, bool) {
 		}
 		for _, g := range bus {
 			switch {
-			case d.GPUs.OK && held[g.Address]:
+			case d.GPUs.OK && held[g.Address], g.Driver == "nvidia":
 			case g.Driver != "" && g.Driver != "nvidia":
 				other = append(other, g.Address+" ("+g.Driver+")")
 			case d.GPUs.OK || g.Driver == "":

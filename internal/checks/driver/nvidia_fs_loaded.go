@@ -21,7 +21,7 @@ var _ = check.Register(check.Check{
 		"p5en,nvidia-fs-stuck-unloading": "fail",
 		"laptop":                         "skip",
 	},
-	Needs:   applies.NVFSNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
+	Needs:   applies.NVFSNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.Driving.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
 	Applies: applies.NVFS,
 	Fix:     []check.Fix{load, build},
 	Judge: func(v check.View) []check.Finding {
@@ -47,6 +47,9 @@ var _ = check.Register(check.Check{
 		}
 		if dir.OK && dir.V {
 			return []check.Finding{check.With(check.Pass("the driver's folder %s is there", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)}
+		}
+		if sign := check.Maybe(v, facts.Driving); sign.OK {
+			return []check.Finding{check.With(check.Pass("%s is there", sign.V), check.Bearing(v, facts.Driving)...)}
 		}
 		if gds.OK && gds.V.NVFSVersion != "" {
 			return []check.Finding{check.With(check.Pass("gdscheck found nvidia_fs %s", gds.V.NVFSVersion), check.Quote("gdscheck -p", "nvidia_fs version: "+gds.V.NVFSVersion))}
@@ -101,9 +104,9 @@ func sinceLoad(v check.View) []check.Evidence {
 // withCause adds what the kernel log says of failed attempts to load it, and puts the fix first that fits: a
 // module that is not installed cannot be loaded, it has to be built.
 func withCause(v check.View, f check.Finding) check.Finding {
-	if ev := loadTrouble(v); len(ev) > 0 {
+	if ev, fixes := loadTrouble(v), loadFixes(v); len(ev) > 0 {
 		f.Evidence = append(f.Evidence, ev...)
-		f.Fix = []check.Fix{build, load}
+		f.Fix = fixes
 		return f
 	}
 	if mi := check.Maybe(v, facts.ModuleFileOf); mi.OK && mi.V.NotFound("nvidia_fs") {
@@ -114,13 +117,42 @@ func withCause(v check.View, f check.Finding) check.Finding {
 	return f
 }
 
+// loadTrouble quotes what the kernel says of attempts to load the module that did not succeed.
 func loadTrouble(v check.View) []check.Evidence {
+	return check.QuoteHits(check.Maybe(v, facts.KLog).V.Source, loadHits(v))
+}
+
+// loadHits are the known lines since the last load that succeeded: what went wrong before it was mended since.
+func loadHits(v check.View) []facts.Hit {
 	log := check.Maybe(v, facts.KLog)
 	if !log.OK {
 		return nil
 	}
-	mine := check.LogLines(log.V, check.Get(v, facts.Rules).Signatures, "nvidia-fs-loaded")
-	return check.QuoteHits(log.V.Source, mine)
+	rest, found := log.V.SinceLast(loadedLine)
+	if !found {
+		rest = log.V
+	}
+	return check.LogLines(rest, check.Get(v, facts.Rules).Signatures, "nvidia-fs-loaded")
+}
+
+// loadFixes are the cures that fit what the kernel said.
+func loadFixes(v check.View) []check.Fix {
+	var out []check.Fix
+	for _, h := range loadHits(v) {
+		switch h.Signature.ID {
+		case "nvfs-load-proprietary":
+			return []check.Fix{openDriver, build}
+		case "nvfs-load-crc", "nvfs-load-einval", "nvfs-page-table-version", "nvfs-kernel-bug":
+			return []check.Fix{build, load}
+		case "nvfs-load-no-nvidia":
+			out = []check.Fix{{Text: "load the NVIDIA driver first, then nvidia-fs", Commands: []string{"sudo modprobe nvidia", "sudo modprobe nvidia_fs"},
+				Changes: "loads both modules until the next reboot", Undo: "sudo rmmod nvidia_fs"}, build}
+		}
+	}
+	if len(out) == 0 {
+		return []check.Fix{load, build}
+	}
+	return out
 }
 
 func useCount(m facts.Module) string {

@@ -47,7 +47,15 @@ var _ = check.Register(check.Check{
 			}
 		}
 		if peers.OK && pci.OK && pci.V.Complete {
-			if lost := notInTable(peers.V, pci.V); len(lost) > 0 && len(peers.V) > 0 {
+			if len(peers.V) == 0 && len(pci.V.GPUs()) > 0 && len(pci.V.Peers()) > 0 {
+				return []check.Finding{check.With(check.Warn("the driver's table is empty although %d GPUs and %d network and NVMe devices are on the bus: they came after the module was loaded",
+					len(pci.V.GPUs()), len(pci.V.Peers())), check.Quote(facts.NVFSProc+"/peer_distance", "no rows"))}
+			}
+			if lost := gpusNotInTable(peers.V, pci.V); len(lost) > 0 {
+				return []check.Finding{check.With(check.Warn("%d of %d GPUs are missing from the driver's table: %s; they came after the module was loaded", len(lost), len(pci.V.GPUs()), check.List(lost, 4)),
+					check.Quote(facts.NVFSProc+"/peer_distance", "no row for "+check.List(lost, 4)))}
+			}
+			if lost := notInTable(peers.V, pci.V); len(lost) > 0 {
 				return []check.Finding{check.With(check.Warn("%d of %d network and NVMe devices are missing from the driver's table: %s; it overflowed, or they came after the module was loaded",
 					len(lost), len(pci.V.Peers()), check.List(lost, 4)), check.Quote(facts.NVFSProc+"/peer_distance", "no row for "+check.List(lost, 4)))}
 			}
@@ -87,6 +95,20 @@ func tableWanted(v check.View, pci facts.Known[facts.PCI]) int {
 		return 128
 	}
 	return 0
+}
+
+func gpusNotInTable(rows []facts.Peer, pci facts.PCI) []string {
+	in := map[string]bool{}
+	for _, r := range rows {
+		in[r.GPU] = true
+	}
+	var lost []string
+	for _, d := range pci.GPUs() {
+		if len(pci.Peers()) > 0 && !in[d.Address] {
+			lost = append(lost, d.Address)
+		}
+	}
+	return lost
 }
 
 func notInTable(rows []facts.Peer, pci facts.PCI) []string {

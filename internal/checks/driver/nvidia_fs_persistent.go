@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"path"
+
 	"gdsproof/internal/check"
 	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
@@ -15,6 +17,13 @@ var installForBoot = check.Fix{
 	},
 	Changes: "adds a module file and a line that loads it at every boot",
 	Undo:    "sudo rm /etc/modules-load.d/nvidia-fs.conf /lib/modules/$(uname -r)/extra/nvidia-fs.ko && sudo depmod -a",
+}
+
+var loadAtBoot = check.Fix{
+	Text:     "have the installed module loaded at boot; check again after a reboot",
+	Commands: []string{"echo nvidia_fs | sudo tee /etc/modules-load.d/nvidia-fs.conf"},
+	Changes:  "a line that loads the module at every boot",
+	Undo:     "sudo rm /etc/modules-load.d/nvidia-fs.conf",
 }
 
 var _ = check.Register(check.Check{
@@ -52,10 +61,23 @@ var _ = check.Register(check.Check{
 			return []check.Finding{check.With(check.Pass("%s loads it at boot", line.Path), check.Quote(line.Path, line.Text))}
 		}
 		if d, ok := boot.Disabled(); ok {
+			unit := path.Base(d.Path)
 			f := check.With(check.Warn("%s would load it, but the unit is not enabled", d.Path), check.Quote(d.Path, d.Text))
+			f.Fix = []check.Fix{{Text: "enable the unit", Commands: []string{"sudo systemctl enable " + unit}, Changes: "runs the unit at each boot", Undo: "sudo systemctl disable " + unit}}
+			return []check.Finding{f}
+		}
+		if l, ok := boot.Script(); ok {
+			return []check.Finding{check.With(check.NotKnown("a look into the unit's script, or a reboot", "%s names nvidia-fs in a command; whether that loads it cannot be told", l.Path), check.Quote(l.Path, l.Text))}
+		}
+		if l, ok := boot.Blacklist(); ok {
+			f := check.With(check.Warn("%s keeps it from being loaded at boot", l.Path), check.Quote(l.Path, l.Text))
+			f.Fix = []check.Fix{{Text: "take the line out", Commands: []string{"sudoedit " + l.Path}, Changes: "the module may be loaded again", Undo: "put the line back"}, loadAtBoot}
 			return []check.Finding{f}
 		}
 		f := check.Warn("nothing loads nvidia_fs at boot: after a reboot it is gone")
+		if mi.OK && !notInstalled {
+			f.Fix = []check.Fix{loadAtBoot}
+		}
 		if notInstalled {
 			f.Summary = "nvidia_fs is not installed below /lib/modules and nothing inserts it at boot: after a reboot it is gone"
 			f.Evidence = check.Bearing(v, facts.ModuleFileOf)

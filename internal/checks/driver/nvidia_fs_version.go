@@ -20,30 +20,34 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   applies.NVFSNeeds(facts.DriverVersion.Must(), facts.Question.Must(), facts.Asked.Must(), facts.GDSCheck.Want(), facts.Rules.Must()),
+	Needs:   applies.NVFSNeeds(facts.DriverVersion.Must(), facts.Question.Want(), facts.EFAQuestion.Want(), facts.Asked.Must(), facts.GDSCheck.Want(), facts.Rules.Must()),
 	Applies: applies.NVFS,
 	Fix:     []check.Fix{build},
 	Judge: func(v check.View) []check.Finding {
-		ver, scope, asked := check.Get(v, facts.DriverVersion), check.Get(v, facts.Question), check.Get(v, facts.Asked)
+		ver, asked := check.Get(v, facts.DriverVersion), check.Get(v, facts.Asked)
+		// Lustre over another network (EXAScaler over InfiniBand) has no such rule.
+		overEFA, why := applies.LustreOverEFA(v)
 		line := check.Quote(ver.Source, ver.Line)
 		least, whose := "", ""
 		fsx, _ := check.Get(v, facts.Rules).Minimum("nvidia-fs", "fsx-lustre")
 		switch {
 		case asked.MinNVFS != "":
 			least, whose = asked.MinNVFS, "asked for"
-		case scope.Is == facts.Yes:
+		case overEFA == facts.Yes:
 			least, whose = string(fsx.Version), "needed by FSx for Lustre over EFA"
 		default:
 			if g := check.Maybe(v, facts.GDSCheck); g.OK && g.V.NVFSMinimum != "" {
 				least, whose = g.V.NVFSMinimum, "the minimum that gdscheck prints"
 			}
 		}
-		if scope.Is == facts.CannotTell && asked.MinNVFS == "" {
-			// Good enough for the stricter rule is good enough for both.
+		if overEFA != facts.Yes && asked.MinNVFS == "" {
+			// Good enough for the stricter rule is good enough for every other.
 			if yes, known := atLeast(ver, string(fsx.Version)); known && yes {
-				return []check.Finding{check.With(check.Pass("nvidia-fs %s, at least %s", ver.Text, string(fsx.Version)), line)}
+				return []check.Finding{check.With(check.Pass("nvidia-fs %s, at least %s", ver.Text, fsx.Version), line)}
 			}
-			return []check.Finding{check.With(check.NotKnown(scope.Why, "nvidia-fs %s is below %s, which FSx for Lustre over EFA needs; it cannot be told whether that is used", ver.Text, string(fsx.Version)), line)}
+		}
+		if overEFA == facts.CannotTell && asked.MinNVFS == "" {
+			return []check.Finding{check.With(check.NotKnown(why, "nvidia-fs %s is below %s, which FSx for Lustre over EFA needs; it cannot be told whether that is used", ver.Text, fsx.Version), line)}
 		}
 		if least == "" {
 			return []check.Finding{check.With(check.NotKnown("the output of gdscheck -p, which prints the minimum", "nvidia-fs %s; the minimum for other file systems than Lustre is not known", ver.Text), line)}

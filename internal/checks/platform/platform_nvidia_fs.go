@@ -18,7 +18,7 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-loaded", "nvidia-fs-version", "cufile-library", "cufile-config"},
-	Needs:   applies.NVFSNeeds(facts.Platform.Must(), facts.Question.Must(), facts.Asked.Must(), facts.Rules.Must()),
+	Needs:   applies.NVFSNeeds(facts.Platform.Must(), facts.Question.Want(), facts.EFAQuestion.Want(), facts.Asked.Must(), facts.Rules.Must()),
 	Applies: applies.NVFS,
 	Fix: []check.Fix{{
 		Text:     "load or build nvidia-fs: see nvidia-fs-loaded and nvidia-fs-version",
@@ -27,7 +27,8 @@ var _ = check.Register(check.Check{
 		Undo:     "none needed",
 	}},
 	Judge: func(v check.View) []check.Finding {
-		p, q, asked := check.Get(v, facts.Platform), check.Get(v, facts.Question), check.Get(v, facts.Asked)
+		p, asked := check.Get(v, facts.Platform), check.Get(v, facts.Asked)
+		overEFA, _ := applies.LustreOverEFA(v)
 		one := func(f check.Finding, text string) []check.Finding {
 			return []check.Finding{check.With(f, quote(p, text))}
 		}
@@ -39,7 +40,7 @@ var _ = check.Register(check.Check{
 		}
 		line := "nvidia_fs version: " + p.NVFSVersion
 		least, whose := p.NVFSMinimum, "the report's own minimum"
-		if fsx, ok := check.Get(v, facts.Rules).Minimum("nvidia-fs", "fsx-lustre"); ok && q.Is == facts.Yes {
+		if fsx, ok := check.Get(v, facts.Rules).Minimum("nvidia-fs", "fsx-lustre"); ok && overEFA == facts.Yes {
 			least, whose = string(fsx.Version), "needed by FSx for Lustre over EFA"
 		}
 		if asked.MinNVFS != "" {
