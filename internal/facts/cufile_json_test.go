@@ -140,6 +140,8 @@ func cufileCheck(t *testing.T, text, want string) {
 		got = cufileOK
 	case c.Dies:
 		got = cufileDies
+	case c.Accepted:
+		got = "without the value"
 	}
 	if got != want || c.Accepted == (c.Reason != "") || c.Accepted == (c.Line > 0) {
 		t.Errorf("%.80q: %s (line %d: %s), want %s", text, got, c.Line, c.Reason, want)

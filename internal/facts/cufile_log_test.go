@@ -60,6 +60,11 @@ func TestCufileLogLines(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+	for _, line := range []string{" 07-02-2031 23:59:58:1000 [pid=1 tid=1] INFO  a:1 x", " 07-13-2031 23:59:58:1 [pid=1 tid=1] INFO  a:1 x", " 07-02-2031 23:59:58:1 [pid=-1 tid=1] INFO  a:1 x"} {
+		if e := cufileEntries(t, line+"\n")[0]; e.Level != "" {
+			t.Errorf("%q: %+v", line, e)
+		}
+	}
 	for level, want := range map[string]int{"NOTICE": 0, "ERROR": 1, "WARN": 2, "INFO": 3, "DEBUG": 4, "TRACE": 5} {
 		if n, ok := (CufileLogEntry{Level: level}).Severity(); n != want || !ok {
 			t.Errorf("%s: %d, %v", level, n, ok)
@@ -174,6 +179,12 @@ func TestGDSCheckInLog(t *testing.T) {
 	got, ok, _ = ParseGDSCheckInLog(strings.NewReader(strings.Join(a[11:], "\n") + "\n"))
 	if !ok || got.Open || got.NVFSVersion != "" || got.UnloadedSpoken || got.Whole(GDSDriver) || !got.Whole(GDSGPUInfo) {
 		t.Errorf("the end of a report: %+v", got)
+	}
+	// A process that died within its report, and another with the same number days later whose first lines are missing.
+	other := inLog(bad, 100, 20)
+	got, ok, _ = ParseGDSCheckInLog(strings.NewReader(strings.Join(append(append([]string{}, a[:30]...), other[30:]...), "\n") + "\n"))
+	if !ok || got.NVFSVersion != "" || got.GDSVersion != "" || got.VerifiedOK != Some(false) || got.Began.Day() != 20 {
+		t.Errorf("two processes with one number: %+v", got)
 	}
 	if _, ok, err := ParseGDSCheckInLog(strings.NewReader(cufileLogText)); ok || err != nil {
 		t.Errorf("a log without a report: %v, %v", ok, err)

@@ -182,6 +182,9 @@ func TestGDSCheckOddities(t *testing.T) {
 		"no newline":            {"Platform verification succeeded", func(r GDSReport) bool { return r.VerifiedOK == Some(true) && !r.Cut }},
 		"versions wrapped":      {"nvidia_fs version:  2.29\nlibcufile version: 2.12\n", func(r GDSReport) bool { return r.NVFSVersion == "2.29" && !r.UnloadedSpoken }},
 		"versions and a report": {"GDS release version: 1.9.0.1\nlibcufile version: 2.12\nrc 0\n$ gdscheck -p\nGDS release version: 1.9.0.1\nDRIVER CONFIGURATION:\nNFS : Supported\n", func(r GDSReport) bool { return r.Next == 0 && len(r.Rows) == 1 && r.UnloadedSpoken }},
+		"after the end":         {"IOMMU: disabled\nPlatform verification succeeded\nIOMMU: Pass-through or enabled\nrc 0\n", func(r GDSReport) bool { return r.IOMMU == Some(false) && r.Strange == nil }},
+		"before the beginning":  {"hello\nIOMMU: disabled\nPlatform verification failed\nrc 1\n", func(r GDSReport) bool { return r.Strange == nil && r.Reason == "" }},
+		"a title twice":         {"DRIVER CONFIGURATION:\nNFS : compat\nDRIVER CONFIGURATION:\nNFS : nvfs, compat\n", func(r GDSReport) bool { return r.Next > 0 && !r.Rows[0].Direct() }},
 		"not UTF-8":             {"\xff\xfe İİİ GPU index 0 \xc3 supports GDS\nGPU index 1 İ\xff bar:1 bar size (MiB):64 supports GDS\n", func(r GDSReport) bool { return len(r.GPUs) == 1 && r.GPUs[0].Name == "İ\xff" }},
 	} {
 		if r := ParseGDSCheck([]byte(c.text)); !c.ok(r) {

@@ -191,6 +191,9 @@ func TestSMITopo(t *testing.T) {
 			}
 		}
 	}
+	if odd := ParseSMITopo([]byte(strings.Replace(smiTopo, "PIX\tSYS\t0-23", "???\tSYS\t0-23", 1))); len(odd.Rows) != 3 {
+		t.Errorf("a row with an unknown word: %+v", odd.Rows)
+	}
 	one := ParseSMITopo([]byte("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-7\tN/A\t\tN/A\n"))
 	if len(one.Rows) != 1 || one.Rows[0].NUMA != "N/A" || one.Rows[0].CPUs != "0-7" {
 		t.Errorf("%+v", one)
