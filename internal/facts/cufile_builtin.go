@@ -30,8 +30,9 @@ type CufileKey struct {
 // report that libcufile wrote to its log on a machine without any cufile.json. Stock values: the file of CUDA 13.0.
 // Six of them differ, and these six are the tell of BuiltIn.
 //
-// The variables were seen to work in the same way, and only with the words true and false (of any case): 1, 0, yes,
-// no, on, off are passed over without a word.
+// The switches' variables have a say only with the words true and false (of any case): 1, 0, yes, no, on, off are
+// passed over without a word. That was seen of the three that allow, force and choose a path; the fourth is taken to
+// be like them.
 var CufileKeys = []CufileKey{
 	{Name: "logging.dir", Kind: CufileString},
 	{Name: "logging.level", Kind: CufileString, BuiltIn: "ERROR", Stock: "ERROR", Env: "CUFILE_LOGGING_LEVEL"},
