@@ -42,7 +42,7 @@ type Check struct {
 	Examples map[string]string // simulated node (with faults) -> status; run as tests
 	Gate     bool              // while it is unknown the node is not called ready
 	Needs    []facts.Need      // key.Must() or key.Want()
-	After    []string          // checks whose failure explains this one's
+	After    []string          // checks whose failure explains this one's; "id/subject" is the failure of that finding alone
 	Fix      []Fix             // what to do when it warns or fails
 	Applies  func(View) (Answer, string)
 	Judge    func(View) []Finding

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"sort"
+	"strings"
 )
 
 var registry = map[string]*Check{}
@@ -17,6 +18,12 @@ func Register(c Check) *Check {
 	}
 	registry[c.ID] = &c
 	return &c
+}
+
+// Cause is the check of an entry of After: "gpu-driver" of "gpu-driver/modules".
+func Cause(after string) string {
+	id, _, _ := strings.Cut(after, "/")
+	return id
 }
 
 // ByID returns a check, or nil.
@@ -52,7 +59,7 @@ func All() []*Check {
 		}
 		state[id] = 1
 		for _, a := range c.After {
-			visit(a)
+			visit(Cause(a))
 		}
 		state[id] = 2
 		out = append(out, c)
@@ -74,7 +81,7 @@ func WithCauses(selected []*Check) []*Check {
 		}
 		want[c.ID] = true
 		for _, a := range c.After {
-			add(registry[a])
+			add(registry[Cause(a)])
 		}
 	}
 	for _, c := range selected {

@@ -11,7 +11,8 @@ import (
 // Run judges checks at one place. The checks must be in the order of All.
 func Run(checks []*Check, t *facts.Table, place evidence.Place) []Finding {
 	var out []Finding
-	root := map[string]string{} // check -> the failed check that it is or waits for
+	// A check, or one of its findings as "check/subject", and the failed check that it is or waits for.
+	root := map[string]string{}
 	for _, c := range checks {
 		fs := judge(c, t, place)
 		blocker := ""
@@ -32,7 +33,7 @@ func Run(checks []*Check, t *facts.Table, place evidence.Place) []Finding {
 				}
 			}
 			if f.Status == report.Fail {
-				root[c.ID] = c.ID
+				root[c.ID], root[c.ID+"/"+f.Subject] = c.ID, c.ID
 			}
 			if len(f.Fix) == 0 && (f.Status == report.Fail || f.Status == report.Warn) {
 				f.Fix = c.Fix
@@ -45,7 +46,7 @@ func Run(checks []*Check, t *facts.Table, place evidence.Place) []Finding {
 		if root[c.ID] == "" && blocker != "" {
 			for _, f := range fs {
 				if f.BlockedBy != "" {
-					root[c.ID] = blocker
+					root[c.ID], root[c.ID+"/"+f.Subject] = blocker, blocker
 				}
 			}
 		}

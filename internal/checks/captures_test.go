@@ -56,8 +56,9 @@ func TestCapturedDriver(t *testing.T) {
 		words string // in the summary or the evidence
 	}{
 		"no nvidia": {[]func(*testing.T) evidence.Item{noProc, file("dmesg", "load-no-nvidia/dmesg.no-nvidia")}, "nvidia-fs-loaded", report.Fail, "too old to export"},
+		// The driver is the cause, and is to be mended first.
 		"proprietary nvidia": {[]func(*testing.T) evidence.Item{file("/proc/modules", "load-proprietary-nvidia/proc-modules"), noProc, file("dmesg", "load-proprietary-nvidia/dmesg.proprietary")},
-			"nvidia-fs-loaded", report.Fail, "open flavour"},
+			"nvidia-fs-loaded", report.Unknown, "open flavour"},
 		"proprietary nvidia, its own check": {[]func(*testing.T) evidence.Item{file("/proc/modules", "load-proprietary-nvidia/proc-modules")}, "gpu-driver", report.Fail, "(POE)"},
 		"another build of nvidia":           {[]func(*testing.T) evidence.Item{noProc, file("dmesg", "load-other-nvidia-build/dmesg.crc-mismatch")}, "nvidia-fs-loaded", report.Fail, "built against another NVIDIA driver"},
 		"no symbol versions": {[]func(*testing.T) evidence.Item{file("lsmod", "load-no-symbol-version/lsmod.no-symbol-version"), file("dmesg", "load-no-symbol-version/dmesg.no-symbol-version")},
@@ -141,7 +142,8 @@ func TestCapturedStatsVersions(t *testing.T) {
 		"11-old-format-v2.12.4-iostats-on-batches.stats":               {"nvidia-fs-version": report.Fail, "nvidia-fs-errors": report.Pass},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set := &evidence.Set{Items: []evidence.Item{gpuBus, lustre, saw(facts.NVFSProc+"/stats", capture(t, "nvidia-fs/"+name))}}
+			set := &evidence.Set{Items: []evidence.Item{gpuBus, lustre, saw(facts.VendorSource, []byte("Amazon EC2\n")), saw(facts.ProductSource, []byte("p5en.48xlarge\n")),
+				saw(facts.NVFSProc+"/stats", capture(t, "nvidia-fs/"+name))}}
 			fs := judge(t, set)
 			for id, w := range want {
 				if got := worst(fs, id); got != w {

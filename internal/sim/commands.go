@@ -11,8 +11,9 @@ type answer struct {
 	exit     int
 }
 
-// run answers as the program of that name would. look counts the runs so far: some answers change with time.
-func (n *node) run(argv []string, look int) (answer, bool) {
+// run answers as the program of that name would, in this environment. look counts the runs so far: some answers change
+// with time.
+func (n *node) run(argv, env []string, look int) (answer, bool) {
 	program, args := path.Base(argv[0]), argv[1:]
 	tools := n.fs != nil // Lustre's, which are there without its modules too
 	switch {
@@ -24,8 +25,14 @@ func (n *node) run(argv []string, look int) (answer, bool) {
 		return n.systemctl(args), true
 	case program == "modinfo" && len(args) == 1:
 		return n.modinfo(args[0]), true
-	case program == "gdscheck" && n.gdsTool != "" && len(args) == 1 && args[0] == "-p":
-		return answer{out: n.gdscheck()}, true
+	case program == "gdscheck" && n.kit.release != "" && !n.kit.noTools && len(args) == 1 && args[0] == "-p":
+		return n.gdscheck(argv[0], env), true
+	case len(args) == 2 && args[0] == "__cufile-report": // this program itself, which stands in for gdscheck
+		return n.cufileOpen(args[1], env), true
+	case program == "ldconfig" && len(args) == 1 && args[0] == "-p":
+		return answer{out: n.ldconfig()}, true
+	case program == "nvidia-smi" && len(n.gpus) > 0 && len(args) == 1 && args[0] == "-q":
+		return n.nvidiaSMI(), true
 	case program == "lnetctl" && tools:
 		return n.lnetctl(args, look), true
 	case program == "lctl" && tools:

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -38,14 +39,49 @@ func (n *node) files() map[string]string {
 	}
 	n.nvfsFiles(f)
 	n.lustreFiles(f)
-	for p, text := range n.bootCfg {
-		f[p] = text
+	for file, text := range n.bootCfg {
+		f[file] = text
 	}
-	if n.gdsTool != "" {
-		f["/usr/local/cuda/gds/tools/gdscheck"] = "\x7fELF"
-		f["/usr/local/cuda-"+n.cuda+"/gds/tools/gdscheck"] = "\x7fELF"
-	}
+	f["/proc/cmdline"] = n.cmdline() + "\n"
+	n.kitFiles(f)
+	n.iommuFiles(f)
 	return f
+}
+
+// cmdline is the kernel's command line.
+func (n *node) cmdline() string {
+	return "BOOT_IMAGE=/boot/vmlinuz-" + n.kernel + " root=PARTUUID=0 ro console=ttyS0" + onOff(n.iommu, " intel_iommu=on", "")
+}
+
+// kitFiles are CUDA's, and the configuration of its library. The link /usr/local/cuda leads to the same files.
+func (n *node) kitFiles(f map[string]string) {
+	if n.kit.release == "" {
+		return
+	}
+	f["/etc/cufile.json"] = n.cufileText()
+	f[n.kit.dir()+"/version.json"] = fmt.Sprintf("{ \"cuda\" : { \"name\" : \"CUDA SDK\", \"version\" : %q } }\n", n.kit.cuda+".1")
+	if !n.kit.noTools {
+		f[n.kit.dir()+"/gds/tools/gdscheck"] = "\x7fELF"
+		f[n.kit.dir()+"/gds/tools/gdsio"] = "\x7fELF"
+	}
+	if !n.kit.noLibrary {
+		f[n.kit.libraries()+"/"+n.kit.file()] = "\x7fELF"
+	}
+}
+
+// iommuFiles are the groups of an IOMMU that is on: one for each function here.
+func (n *node) iommuFiles(f map[string]string) {
+	if !n.iommu {
+		return
+	}
+	for i := range len(n.gpus) + len(n.pci) {
+		f[fmt.Sprintf("/sys/kernel/iommu_groups/%d/type", i)] = "DMA-FQ\n"
+	}
+}
+
+// emptyDirs are folders that are there with nothing in them: the kernel has these without an IOMMU too.
+func (n *node) emptyDirs() []string {
+	return []string{"/sys/class/iommu", "/sys/kernel/iommu_groups"}
 }
 
 // lustreFiles prints what the Lustre client, kefalnd and the efa driver show.
@@ -64,9 +100,25 @@ func (n *node) lustreFiles(f map[string]string) {
 
 const rdmaDir = "/sys/class/infiniband/"
 
-// links are the links of /sys/class/infiniband: to the device, from it to the PCI function, from that to its driver.
+// links are the links of /sys/class/infiniband: to the device, from it to the PCI function, from that to its driver;
+// those of CUDA's folders and library; and the IOMMU's units.
 func (n *node) links() map[string]string {
 	m := map[string]string{}
+	if n.kit.release != "" {
+		if !n.kit.noLink {
+			m["/usr/local/cuda"] = path.Base(n.kit.dir())
+		}
+		m[n.kit.dir()+"/lib64"] = "targets/x86_64-linux/lib"
+		if !n.kit.noLibrary {
+			m[n.kit.libraries()+"/libcufile.so.0"] = n.kit.file()
+			m[n.kit.libraries()+"/libcufile.so"] = "libcufile.so.0"
+		}
+	}
+	if n.iommu {
+		for i := range 2 {
+			m[fmt.Sprintf("/sys/class/iommu/dmar%d", i)] = fmt.Sprintf("../../devices/virtual/iommu/dmar%d", i)
+		}
+	}
 	for _, d := range n.rdmas() {
 		dir := rdmaDir + d.name
 		m[dir] = "../../devices/pci" + d.pci[:7] + "/" + d.pci + "/infiniband/" + d.name

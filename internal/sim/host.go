@@ -3,9 +3,9 @@ package sim
 import (
 	"context"
 	"fmt"
+	"os"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"sync/atomic"
 
@@ -32,9 +32,13 @@ func New(spec string) (*Host, error) {
 	}
 	h := &Host{n: n, files: n.files(), links: n.links(), dirs: map[string]map[string]bool{}}
 	for p := range h.links {
-		if strings.HasPrefix(p, rdmaDir) && path.Dir(p)+"/" == rdmaDir { // what lies below is reached through the link
+		if h.resolve(p) == p { // what lies below a link is reached through it
 			h.link(p + "@")
 		}
+	}
+	for _, d := range n.emptyDirs() {
+		h.link(d + "/.")
+		delete(h.dirs[d], ".")
 	}
 	for p := range h.files {
 		h.link(p)
@@ -57,6 +61,35 @@ func (n *node) devNodes() int {
 		return 0
 	}
 	return n.nvfs.nodes
+}
+
+// resolve follows links to folders in the way to a file; the last part is not followed. What lies below a device of
+// /sys/class/infiniband has the link's own path: "" tells that it is in no listing.
+func (h *Host) resolve(p string) string {
+	for d := path.Dir(p); d != "/" && d != "."; d = path.Dir(d) {
+		to, ok := h.links[d]
+		switch {
+		case !ok:
+		case strings.HasPrefix(d, rdmaDir):
+			return ""
+		default:
+			return h.resolve(path.Join(path.Dir(d), to) + p[len(d):])
+		}
+	}
+	return p
+}
+
+// follow resolves the last part too.
+func (h *Host) follow(p string) string {
+	p = h.resolve(p)
+	for range 8 {
+		to, ok := h.links[p]
+		if !ok {
+			break
+		}
+		p = h.resolve(path.Join(path.Dir(p), to))
+	}
+	return p
 }
 
 func (h *Host) link(p string) {
@@ -90,7 +123,7 @@ func absent(source, op, p string) evidence.Item {
 }
 
 func (h *Host) Read(_ context.Context, p string, _ bool) evidence.Item {
-	if text, ok := h.files[p]; ok {
+	if text, ok := h.files[h.follow(p)]; ok {
 		return item(p, evidence.Present, text)
 	}
 	return absent(p, "open", p)
@@ -109,13 +142,17 @@ func (h *Host) Stat(_ context.Context, p string) evidence.Item {
 		_, _ = fmt.Sscanf(p, "/dev/nvidia-fs%d", &i)
 		return item(src, evidence.Present, fmt.Sprintf("type=char mode=0666 uid=0 gid=0 size=0 mtime=0 rdev=506:%d", i))
 	}
-	if to, ok := h.links[p]; ok {
+	real := h.resolve(p)
+	if real == "" {
+		real = p
+	}
+	if to, ok := h.links[real]; ok {
 		return item(src, evidence.Present, fmt.Sprintf("type=link mode=0777 uid=0 gid=0 size=0 mtime=0 target=%q", to))
 	}
-	if text, ok := h.files[p]; ok {
+	if text, ok := h.files[real]; ok {
 		return item(src, evidence.Present, fmt.Sprintf("type=file mode=0644 uid=0 gid=0 size=%d mtime=0", len(text)))
 	}
-	if h.dirs[p] != nil {
+	if h.dirs[real] != nil {
 		return item(src, evidence.Present, "type=directory mode=0755 uid=0 gid=0 size=0 mtime=0")
 	}
 	return absent(src, "stat", p)
@@ -169,13 +206,14 @@ func (h *Host) Statfs(_ context.Context, p string) evidence.Item {
 
 func (h *Host) List(_ context.Context, dir string, _ bool) evidence.Item {
 	src := evidence.ListSource(dir)
-	m := h.dirs[dir]
+	m := h.dirs[h.follow(dir)]
 	if m == nil {
 		return absent(src, "open", dir)
 	}
-	names := sortedKeys(m)
-	sort.Strings(names)
-	return item(src, evidence.Present, strings.Join(names, "\n")+"\n")
+	if len(m) == 0 {
+		return item(src, evidence.Present, "")
+	}
+	return item(src, evidence.Present, strings.Join(sortedKeys(m), "\n")+"\n")
 }
 
 func (h *Host) Run(_ context.Context, c host.Command) evidence.Item {
@@ -184,7 +222,7 @@ func (h *Host) Run(_ context.Context, c host.Command) evidence.Item {
 	if strings.Join(c.Argv, " ") == "lnetctl net show -v 4" {
 		look = int(h.looks.Add(1)) - 1
 	}
-	answer, ok := h.n.run(c.Argv, look)
+	answer, ok := h.n.run(c.Argv, host.Environ(c.Env, os.Environ()), look)
 	if !ok {
 		it := item(src, evidence.Absent, c.Argv[0]+": command not found")
 		it.Errno = "ENOENT"

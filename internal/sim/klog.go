@@ -8,7 +8,7 @@ import (
 
 // dmesg prints the kernel log with uptime stamps.
 func (n *node) dmesg() string {
-	lines := []string{"Linux version " + n.kernel + " (buildd@sim) (x86_64-linux-gnu-gcc-13) #42 SMP", "Command line: BOOT_IMAGE=/boot/vmlinuz-" + n.kernel + " root=PARTUUID=0 ro console=ttyS0"}
+	lines := []string{"Linux version " + n.kernel + " (buildd@sim) (x86_64-linux-gnu-gcc-13) #42 SMP", "Command line: " + n.cmdline()}
 	if n.nvDrv.loaded {
 		kind := "NVIDIA UNIX x86_64 Kernel Module"
 		if n.nvDrv.open {

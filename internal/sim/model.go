@@ -35,15 +35,22 @@ type node struct {
 	setup   setup
 	lnet    lnet
 	fs      *fileSystem // nil: the node has nothing of Lustre
-	gdsTool string      // version of the gds tools, "" if they are not installed
-	cuda    string
-	barMiB  int // size of a GPU's BAR1
+	kit     toolkit
+	cufile  cufileJSON
+	barMiB  int      // size of a GPU's BAR1
+	iommu   bool     // on, and translating
+	acs     []string // PCI bridges with Access Control Services on
+	denied  bool     // libcufile does not support the platform
+	noHooks bool     // libcufile does not see which storage modules registered
+
+	silentCompat bool // every file falls back to the CPU, which no look at the node tells
 }
 
 type gpu struct {
 	addr, uuid, model string
 	device            uint16
 	numa              int
+	unsupported       bool // by libcufile
 }
 
 type function struct {
@@ -123,7 +130,7 @@ type Fault struct {
 	Name  string
 	Text  string
 	Check string // the check that must name it; "" when the node stays ready
-	Needs string // a property that a node must have: gpu, efa, gds
+	Needs string // what a node must have: gpu, efa, gds, proprietary (GPUs that work with the proprietary modules)
 	apply func(*node)
 	// not: faults that cannot be together with this one, and why.
 	not map[string]string
@@ -195,9 +202,11 @@ func parse(spec string) (*node, error) {
 // lacks says why a node does not have what a fault needs, or "".
 func (n *node) lacks(need string) string {
 	switch {
-	case need == "gpu" && len(n.gpus) == 0:
+	case (need == "gpu" || need == "proprietary") && len(n.gpus) == 0:
 		return "has no GPU"
-	case need != "gpu" && n.fs == nil:
+	case need == "proprietary" && boards[n.gpus[0].model].architecture == "Blackwell":
+		return "has GPUs that work with the open kernel modules alone"
+	case (need == "efa" || need == "gds") && n.fs == nil:
 		return "has no Lustre client over EFA"
 	case need == "gds" && !n.setup.gds:
 		return "is of a type for which AWS does not offer Lustre GDS"

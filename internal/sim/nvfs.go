@@ -18,6 +18,9 @@ func (n *node) nvfsFiles(f map[string]string) {
 	f[proc+"stats"] = n.nvfsStats()
 	f[proc+"modules"] = "wekafsio: 1\n"
 	f[proc+"bridges"] = ""
+	for _, b := range n.acs {
+		f[proc+"bridges"] += b + "\n"
+	}
 	f[proc+"peer_affinity"] = ""
 	f[proc+"peer_distance"] = n.peerDistance()
 	f[sys+"version"] = d.version + "\n"

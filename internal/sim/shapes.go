@@ -9,7 +9,7 @@ var shapes = map[string]func() *node{"p5en": p5en, "p5": p5, "p6-b200": p6b200, 
 func p5en() *node {
 	n := ec2("p5en.48xlarge")
 	n.text = "healthy p5en.48xlarge: 8 H200, 16 EFA, FSx for Lustre at /fsx, IO stats disabled"
-	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-p5en", "6.8.0-1040-aws", "13.0", "1.15.1.6"
+	n.hostname, n.kernel, n.kit = "sim-p5en", "6.8.0-1040-aws", toolkit{release: "1.15.1.6", cuda: "13.0"}
 	for i, bus := range []int{0x59, 0x5a, 0x72, 0x73, 0x8b, 0x8c, 0xa4, 0xa5} {
 		n.addGPU("NVIDIA H200", 0x2335, bus, i/4)
 	}
@@ -31,7 +31,7 @@ func p5en() *node {
 func p5() *node {
 	n := ec2("p5.48xlarge")
 	n.text = "healthy p5.48xlarge: 8 H100, 32 EFA, FSx for Lustre at /fsx, IO stats disabled"
-	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-p5", "6.8.0-1031-aws", "12.9", "1.14.1.1"
+	n.hostname, n.kernel, n.kit = "sim-p5", "6.8.0-1031-aws", toolkit{release: "1.14.1.1", cuda: "12.9"}
 	n.barMiB = 131072
 	for i := range 8 {
 		first := 0x4f + 0x11*i // rdmap79s0, and the next group 17 buses behind
@@ -55,7 +55,7 @@ func p5() *node {
 func p6b200() *node {
 	n := ec2("p6-b200.48xlarge")
 	n.text = "healthy p6-b200.48xlarge: 8 B200, 8 EFA, two ConnectX functions, FSx for Lustre at /fsx, IO stats disabled"
-	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-p6-b200", "7.0.0-1013-aws", "13.2", "1.17.0.44"
+	n.hostname, n.kernel, n.kit = "sim-p6-b200", "7.0.0-1013-aws", toolkit{release: "1.17.0.44", cuda: "13.2"}
 	for i := range 4 {
 		root := 0x54 + 0x20*i
 		for k := range 2 {
@@ -80,7 +80,7 @@ func p6b200() *node {
 func g6e() *node {
 	n := ec2("g6e.24xlarge")
 	n.text = "g6e.24xlarge: 4 L40S, 2 EFA, FSx for Lustre at /fsx; EFA works, AWS does not offer Lustre GDS on it"
-	n.hostname, n.kernel, n.cuda, n.gdsTool = "sim-g6e", "6.1.158-180.294.amzn2023.x86_64", "13.1", "1.16.1.26"
+	n.hostname, n.kernel, n.kit = "sim-g6e", "6.1.158-180.294.amzn2023.x86_64", toolkit{release: "1.16.1.26", cuda: "13.1"}
 	n.barMiB = 65536
 	for i, bus := range []int{0x31, 0x33, 0x9a, 0x9c} {
 		n.addGPU("NVIDIA L40S", 0x26b9, bus, i/2)

@@ -16,6 +16,10 @@ var openDriver = check.Fix{
 	Undo:     "install the former driver package",
 }
 
+// modules is the subject of what is wrong with the driver's kernel modules: nvidia-fs cannot be loaded then, while a
+// GPU that is missing does not keep it from anything.
+const modules = "modules"
+
 var _ = check.Register(check.Check{
 	ID:     "gpu-driver",
 	Title:  "NVIDIA's driver is loaded with its open kernel modules and holds every GPU",
@@ -23,8 +27,9 @@ var _ = check.Register(check.Check{
 	Source: "nvidia-fs ChangeLog 2.17.5; NVIDIA driver README, /proc/driver/nvidia",
 	Step:   1,
 	Examples: map[string]string{
-		"p5en":   "pass",
-		"laptop": "skip",
+		"p5en":                        "pass",
+		"p5en,gpu-driver-proprietary": "fail",
+		"laptop":                      "skip",
 	},
 	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.NVIDIADriver.Must(), facts.GDSCheck.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
 	Applies: applies.OnGPUNode,
@@ -47,14 +52,21 @@ var _ = check.Register(check.Check{
 				}
 			}
 			f := check.With(check.Fail("the NVIDIA driver is not loaded"), ev...)
+			f.Subject = modules
 			f.Fix = []check.Fix{{Text: "load the driver", Commands: []string{"sudo modprobe nvidia", "nvidia-smi"}, Changes: "loads the NVIDIA driver", Undo: "sudo rmmod nvidia"}, openDriver}
 			return []check.Finding{f}
 		}
+		var out []check.Finding
 		if f, bad := flavour(v, d); bad {
-			return []check.Finding{f}
+			f.Subject = modules
+			out = append(out, f)
 		}
 		if f, bad := gpuCount(v, d); bad {
-			return []check.Finding{f}
+			f.Subject = "gpus"
+			out = append(out, f)
+		}
+		if len(out) > 0 {
+			return out
 		}
 		if d.Flavour == facts.FlavourUnsaid {
 			return []check.Finding{check.With(check.NotKnown("cat /proc/driver/nvidia/version", "NVIDIA driver %s; nothing tells whether its kernel modules are the open ones", d.Version), ev...)}
@@ -79,7 +91,7 @@ func flavour(v check.View, d facts.GPUDriver) (check.Finding, bool) {
 			f.Fix = []check.Fix{openDriver}
 			return f, true
 		}
-		if strings.HasPrefix(s, "supported only on") && d.Flavour != facts.FlavourOpen {
+		if strings.HasPrefix(s, "supported only on") && d.Flavour == facts.FlavourUnsaid {
 			d.Flavour, d.Line = facts.FlavourProprietary, "gdscheck: Nvidia Driver Info Status: "+g.V.DriverStatus
 		}
 	}

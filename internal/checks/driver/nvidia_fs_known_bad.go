@@ -14,9 +14,10 @@ var _ = check.Register(check.Check{
 	Source: "nvidia-fs ChangeLog; rows known_bad of the profile",
 	Step:   1,
 	Examples: map[string]string{
-		"p5en":                   "pass",
-		"p5en,nvidia-fs-missing": "unknown",
-		"laptop":                 "skip",
+		"p5en":                     "pass",
+		"p5en,nvidia-fs-known-bad": "warn",
+		"p5en,nvidia-fs-missing":   "unknown",
+		"laptop":                   "skip",
 	},
 	After:   []string{"nvidia-fs-version"},
 	Needs:   applies.NVFSNeeds(facts.PCIBus.Want(), facts.DriverVersion.Must(), facts.Rules.Must()),

@@ -19,8 +19,10 @@ var _ = check.Register(check.Check{
 		"p5en":                           "pass",
 		"p5en,nvidia-fs-missing":         "fail",
 		"p5en,nvidia-fs-stuck-unloading": "fail",
+		"p5en,gpu-driver-proprietary":    "unknown",
 		"laptop":                         "skip",
 	},
+	After:   []string{"gpu-driver/" + modules},
 	Needs:   applies.NVFSNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.Driving.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
 	Applies: applies.NVFS,
 	Fix:     []check.Fix{load, build},
@@ -69,7 +71,7 @@ var _ = check.Register(check.Check{
 		case notThere && !mods.OK:
 			// The folder is made when the module is loaded; a container can mask it.
 			return []check.Finding{check.With(check.NotKnown("the list of loaded modules (lsmod)", "%s is not there, and the list of modules is not known", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)}
-		case gds.OK && gds.V.UnloadedSpoken:
+		case gds.OK && gds.V.UnloadedSpoken && !gds.V.Bool("properties.force_compat_mode").V: // libcufile leaves it alone then
 			return []check.Finding{withCause(v, check.With(check.Fail("gdscheck prints no nvidia_fs version: the module is not loaded"), check.Bearing(v, facts.GDSCheck)...))}
 		}
 		need := mods.Need

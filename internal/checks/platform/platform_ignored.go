@@ -42,12 +42,15 @@ var _ = check.Register(check.Check{
 		"p6-b200": "pass",
 		"laptop":  "skip",
 	},
-	After:   []string{"cufile-library", "cufile-config"},
+	After:   []string{"cufile-library", "cufile-config", "platform-verification"},
 	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.RowsInQuestion.Must()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{{Text: "nothing has to be done", Changes: "nothing", Undo: "none needed"}},
 	Judge: func(v check.View) []check.Finding {
 		p, q := check.Get(v, facts.Platform), check.Get(v, facts.RowsInQuestion)
+		if len(p.Rows)+len(p.Config) == 0 {
+			return []check.Finding{check.NotKnown(wantWhole, "the report has neither rows nor settings in the part that was seen")}
+		}
 		wanted := map[string]bool{}
 		rdma := false
 		for _, r := range q.Rows {

@@ -20,7 +20,7 @@ var _ = check.Register(check.Check{
 		"laptop":        "skip",
 	},
 	After:   []string{"cufile-library", "cufile-config", "platform-verification"},
-	Needs:   applies.GPUNeeds(facts.Platform.Must()),
+	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.IOMMU.Want()),
 	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{
 		Text: "switch the IOMMU off on the kernel's command line and reboot; where it must stay (virtual machines), iommu=pt is the better evil",
@@ -52,10 +52,21 @@ var _ = check.Register(check.Check{
 		case len(on) > 0 && arm:
 			return []check.Finding{check.With(check.Pass("the IOMMU is on, which is normal on this architecture"), quote(p, on[0]))}
 		case len(on) > 0:
-			return []check.Finding{check.With(check.Warn("the IOMMU is on or in pass-through mode, which the report does not tell apart"), quote(p, on[0]))}
+			return []check.Finding{check.With(check.Warn("%s", which(check.Maybe(v, facts.IOMMU))), quote(p, on[0]))}
 		case len(off) == 0:
 			return []check.Finding{check.NotKnown(wantWhole, "the report says nothing of the IOMMU in the part that was seen")}
 		}
 		return []check.Finding{check.With(check.Pass("the IOMMU is disabled"), quote(p, off[0]))}
 	},
 })
+
+// which says what the kernel adds to the report's word for both states.
+func which(k facts.Known[facts.IOMMUState]) string {
+	switch {
+	case k.OK && k.V.Translating() == facts.Yes:
+		return "the IOMMU is on and translates addresses"
+	case k.OK && k.V.On() == facts.Yes && k.V.Translating() == facts.No:
+		return "the IOMMU is on in pass-through mode: better than translating, and still not guaranteed to work"
+	}
+	return "the IOMMU is on or in pass-through mode, which the report does not tell apart"
+}

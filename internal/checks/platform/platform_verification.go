@@ -18,7 +18,8 @@ var _ = check.Register(check.Check{
 		"p5en,platform-failed": "fail",
 		"laptop":               "skip",
 	},
-	After:   []string{"gpu-driver", "cufile-library", "cufile-config"},
+	// Where compat mode is not allowed, libcufile does not open without nvidia-fs.
+	After:   []string{"gpu-driver", "nvidia-fs-loaded", "cufile-library", "cufile-config"},
 	Needs:   applies.GPUNeeds(facts.Platform.Must()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{bundle},
