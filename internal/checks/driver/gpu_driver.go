@@ -31,7 +31,7 @@ var _ = check.Register(check.Check{
 		"p5en,gpu-driver-proprietary": "fail",
 		"laptop":                      "skip",
 	},
-	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.NVIDIADriver.Must(), facts.GDSCheck.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
+	Needs:   applies.GPUNeeds(facts.PCIBus.Want(), facts.NVIDIADriver.Must(), facts.Platform.Want(), facts.InstanceType.Want(), facts.Rules.Must(), facts.DriverVersion.Want(), facts.Container.Want()),
 	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{
 		Text:     "look at the GPUs with nvidia-smi and the kernel log; a GPU that fell off the bus needs a reboot, and one that stays away goes to the vendor",
@@ -68,8 +68,12 @@ var _ = check.Register(check.Check{
 		if len(out) > 0 {
 			return out
 		}
+		if g := check.Maybe(v, facts.Platform); d.Flavour == facts.FlavourUnsaid && g.OK && strings.Contains(strings.ToLower(g.V.DriverStatus), "open driver") {
+			d.Flavour = facts.FlavourOpen
+			ev = append(ev, check.Quote(g.V.Source, "Nvidia Driver Info Status: "+g.V.DriverStatus))
+		}
 		if d.Flavour == facts.FlavourUnsaid {
-			return []check.Finding{check.With(check.NotKnown("cat /proc/driver/nvidia/version", "NVIDIA driver %s; nothing tells whether its kernel modules are the open ones", d.Version), ev...)}
+			return []check.Finding{check.With(check.NotKnown("cat /proc/driver/nvidia/version", "the NVIDIA driver is there%s; nothing tells whether its kernel modules are the open ones", orNothing(", version ", d.Version)), ev...)}
 		}
 		text := "NVIDIA driver " + d.Version + ", open kernel modules"
 		if d.GPUs.OK {
@@ -81,18 +85,18 @@ var _ = check.Register(check.Check{
 
 // flavour judges open against proprietary modules, by the driver's word and gdscheck's.
 func flavour(v check.View, d facts.GPUDriver) (check.Finding, bool) {
-	if g := check.Maybe(v, facts.GDSCheck); g.OK && g.V.DriverStatus != "" {
+	if g := check.Maybe(v, facts.Platform); g.OK && g.V.DriverStatus != "" {
 		// "Supported(Nvidia Open Driver Installed)"; of the proprietary flavour "Supported only on (nvidia-fs
 		// version <= 2.17.4)"; else "Not Supported".
 		s := strings.ToLower(g.V.DriverStatus)
-		line := check.Quote("gdscheck -p", "Nvidia Driver Info Status: "+g.V.DriverStatus)
+		line := check.Quote(g.V.Source, "Nvidia Driver Info Status: "+g.V.DriverStatus)
 		if strings.HasPrefix(s, "not ") || strings.HasPrefix(s, "unsupported") {
-			f := check.With(check.Fail("gdscheck finds the NVIDIA driver not supported"), line)
+			f := check.With(check.Fail("libcufile finds the NVIDIA driver not supported"), line)
 			f.Fix = []check.Fix{openDriver}
 			return f, true
 		}
 		if strings.HasPrefix(s, "supported only on") && d.Flavour == facts.FlavourUnsaid {
-			d.Flavour, d.Line = facts.FlavourProprietary, "gdscheck: Nvidia Driver Info Status: "+g.V.DriverStatus
+			d.Flavour, d.Line = facts.FlavourProprietary, g.V.Source+": Nvidia Driver Info Status: "+g.V.DriverStatus
 		}
 	}
 	if d.Flavour != facts.FlavourProprietary {
@@ -148,4 +152,11 @@ func gpuCount(v check.View, d facts.GPUDriver) (check.Finding, bool) {
 		}
 	}
 	return check.Finding{}, false
+}
+
+func orNothing(before, s string) string {
+	if s == "" {
+		return ""
+	}
+	return before + s
 }

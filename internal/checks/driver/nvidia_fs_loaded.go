@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"strings"
 
 	"gdsproof/internal/check"
 	"gdsproof/internal/checks/applies"
@@ -23,11 +24,11 @@ var _ = check.Register(check.Check{
 		"laptop":                         "skip",
 	},
 	After:   []string{"gpu-driver/" + modules},
-	Needs:   applies.NVFSNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.Driving.Want(), facts.GDSCheck.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
+	Needs:   applies.NVFSNeeds(facts.KernelModules.Want(), facts.ProcDir.Want(), facts.Driving.Want(), facts.Platform.Want(), facts.KLog.Want(), facts.ModuleFileOf.Want(), facts.Rules.Must()),
 	Applies: applies.NVFS,
 	Fix:     []check.Fix{load, build},
 	Judge: func(v check.View) []check.Finding {
-		mods, dir, gds := check.Maybe(v, facts.KernelModules), check.Maybe(v, facts.ProcDir), check.Maybe(v, facts.GDSCheck)
+		mods, dir, gds := check.Maybe(v, facts.KernelModules), check.Maybe(v, facts.ProcDir), check.Maybe(v, facts.Platform)
 		if mods.OK {
 			if m, ok := mods.V.Get("nvidia_fs"); ok {
 				line := check.Quote(mods.V.Source, m.Line)
@@ -54,7 +55,7 @@ var _ = check.Register(check.Check{
 			return []check.Finding{check.With(check.Pass("%s is there", sign.V), check.Bearing(v, facts.Driving)...)}
 		}
 		if gds.OK && gds.V.NVFSVersion != "" {
-			return []check.Finding{check.With(check.Pass("gdscheck found nvidia_fs %s", gds.V.NVFSVersion), check.Quote("gdscheck -p", "nvidia_fs version: "+gds.V.NVFSVersion))}
+			return []check.Finding{check.With(check.Pass("libcufile found nvidia_fs %s", gds.V.NVFSVersion), check.Quote(gds.V.Source, "nvidia_fs version: "+gds.V.NVFSVersion))}
 		}
 		notThere := dir.OK && !dir.V
 		switch {
@@ -72,7 +73,9 @@ var _ = check.Register(check.Check{
 			// The folder is made when the module is loaded; a container can mask it.
 			return []check.Finding{check.With(check.NotKnown("the list of loaded modules (lsmod)", "%s is not there, and the list of modules is not known", facts.NVFSProc), check.Bearing(v, facts.ProcDir)...)}
 		case gds.OK && gds.V.UnloadedSpoken && !gds.V.Bool("properties.force_compat_mode").V: // libcufile leaves it alone then
-			return []check.Finding{withCause(v, check.With(check.Fail("gdscheck prints no nvidia_fs version: the module is not loaded"), check.Bearing(v, facts.GDSCheck)...))}
+			return []check.Finding{withCause(v, check.With(check.Fail("the platform report has no nvidia_fs version: the module is not loaded"), check.Quote(gds.V.Source, "nvidia_fs minimum version: "+gds.V.NVFSMinimum)))}
+		case gds.OK && strings.HasPrefix(strings.ToLower(gds.V.Reason), "nvidia-fs driver is not loaded"):
+			return []check.Finding{withCause(v, check.With(check.Fail("libcufile says that nvidia-fs is not loaded"), check.Quote(gds.V.Source, gds.V.Reason)))}
 		}
 		need := mods.Need
 		if need == "" {

@@ -34,12 +34,15 @@ var _ = check.Register(check.Check{
 		"p5en,rdma-write-off":     "warn",
 		"laptop":                  "skip",
 	},
-	Needs:   applies.GPUNeeds(facts.CufileConfig.Must(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want()),
+	Needs:   applies.GPUNeeds(facts.CufileConfig.Want(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{editConfig},
 	Judge: func(v check.View) []check.Finding {
-		c := check.Get(v, facts.CufileConfig)
-		p := check.Maybe(v, facts.Platform)
+		config, p := check.Maybe(v, facts.CufileConfig), check.Maybe(v, facts.Platform)
+		if !config.OK && !p.OK {
+			return []check.Finding{check.NotKnown(config.Need, "%s", config.Why)}
+		}
+		c := config.V // of a report alone nothing: what it prints is the effective value then
 		if f, bad := c.Refused(); bad {
 			fail := check.Fail("libcufile refuses %s: line %d, %s; its driver does not open (-22)", f.Path, f.JSON.Line, f.JSON.Reason)
 			if f.JSON.Dies {
@@ -111,12 +114,42 @@ func value(c facts.CufileSetup, p facts.Known[facts.PlatformReport], name string
 	if !p.OK {
 		return val
 	}
-	if printed, ok := p.V.Setting(shown); ok && strings.ToLower(printed) != val.Value {
-		return facts.CufileValue{Value: strings.ToLower(printed), Origin: p.V.Source, Sure: true}
-	} else if ok {
+	printed, ok := p.V.Setting(shown)
+	printed = word(key, printed)
+	switch {
+	case !ok: // a release that prints its configuration without the key has no such switch
+		val.Sure = val.Sure || p.V.Whole(facts.GDSConfig) && !p.V.Partial
+	case printed != val.Value || !c.EnvKnown && !c.Etc.Read:
+		return facts.CufileValue{Value: printed, Origin: p.V.Source, Sure: true}
+	default:
 		val.Sure = true
 	}
 	return val
+}
+
+// word is a printed value as the file would have it: the betas print switches as 1 and 0, and some are so printed today.
+func word(key facts.CufileKey, printed string) string {
+	switch {
+	case key.Kind == facts.CufileBool && printed == "1":
+		return "true"
+	case key.Kind == facts.CufileBool && printed == "0":
+		return "false"
+	}
+	return strings.ToLower(printed)
+}
+
+// changed tells whether the report shows a value that is not the built-in one: then a file or a variable was read.
+func changed(r facts.PlatformReport) bool {
+	for _, k := range facts.CufileKeys {
+		name := k.Name
+		if k.Shown != "" {
+			name = k.Shown
+		}
+		if printed, ok := r.Setting(name); ok && k.BuiltIn != "" && word(k, printed) != strings.ToLower(k.BuiltIn) {
+			return true
+		}
+	}
+	return false
 }
 
 func isLustre(v check.View) bool {
@@ -183,7 +216,9 @@ func unread(c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Fin
 	f.Fix = []check.Fix{{Text: "put the file of the CUDA package in its place, or let CUFILE_ENV_PATH_JSON name it",
 		Commands: []string{"ls -l /etc/cufile.json", "sudo cp /usr/local/cuda/gds/cufile.json /etc/cufile.json"}, Changes: "cuFile's configuration", Undo: "sudo rm /etc/cufile.json"}}
 	if p.OK {
-		if yes, known := p.V.BuiltIn(); known {
+		if yes, known := p.V.BuiltIn(); known && yes && changed(p.V) {
+			return f, false
+		} else if known {
 			return check.With(f, quote(p.V, "max_direct_io_size_kb, max_io_threads and others have their built-in values")), yes
 		}
 	}

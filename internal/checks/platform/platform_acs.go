@@ -35,7 +35,7 @@ var _ = check.Register(check.Check{
 			return []check.Finding{check.With(check.Warn("ACS is on at %d PCI bridges: %s", len(b.V), check.List(b.V, 4)), check.Quote(facts.ACSBridgeSource, check.List(b.V, 4)))}
 		case b.OK:
 			return []check.Finding{check.With(check.Pass("no PCI bridge has ACS on"), check.Quote(facts.ACSBridgeSource, "empty"))}
-		case p.OK && p.V.Ended() && !p.V.Partial:
+		case p.OK && p.V.Whole(facts.GDSPlatform) && !p.V.Partial:
 			return []check.Finding{check.With(check.Pass("the report names no bridge with ACS on"), quote(p.V, p.V.VerifiedLine))}
 		}
 		need := wantWhole + ", or " + facts.NVFSProc + "/bridges"

@@ -13,6 +13,7 @@ import (
 // Those of user-space RDMA do matter where cuFile itself drives the network card: WekaFS and Spectrum Scale.
 var ignored = map[string]string{
 	"userspace rdma":                     "cuFile drives a network card itself only for WekaFS, Spectrum Scale and some NFS; Lustre's kernel client drives EFA",
+	"mofed peer direct":                  "a feature of Mellanox cards; EFA has none",
 	"mellanox peerdirect":                "a feature of Mellanox cards; EFA has none",
 	"dmabuf support":                     "a way of user-space RDMA",
 	"rdma library":                       "of user-space RDMA; it does not mean that EFA is absent",
@@ -30,6 +31,10 @@ var ignored = map[string]string{
 	"profile.nvtx":                       "a profiler's marks",
 	"profile.cufile_stats":               "libcufile's own statistics are off, the default",
 }
+
+// userSpace are the rows of user-space RDMA.
+var userSpace = map[string]bool{"userspace rdma": true, "mellanox peerdirect": true, "mofed peer direct": true, "dmabuf support": true, "rdma library": true,
+	"rdma devices": true, "rdma_device_status": true}
 
 var _ = check.Register(check.Check{
 	ID:     "platform-ignored",
@@ -58,15 +63,15 @@ var _ = check.Register(check.Check{
 			rdma = rdma || r == "WekaFS" || r == "IBM Spectrum Scale"
 		}
 		var ev []check.Evidence
-		var news []string
+		var news, matter []string
 		normal := 0
 		for _, r := range p.Rows {
 			key := strings.ToLower(strings.TrimLeft(r.Name, "- "))
 			why, listed := ignored[key]
 			switch {
 			case wanted[key] || r.Direct() || good(r.Value):
-			case listed && rdma && strings.Contains(why, "user-space RDMA"):
-				news = append(news, r.Name+" : "+r.Value+" (matters for "+q.What+")")
+			case rdma && userSpace[key]:
+				matter = append(matter, r.Name+" : "+r.Value)
 			case listed:
 				normal++
 				ev = append(ev, quote(p, r.Name+" : "+r.Value+" | normal: "+why))
@@ -81,7 +86,9 @@ var _ = check.Register(check.Check{
 			if s.Value != "false" && s.Value != "0" {
 				continue
 			}
-			if why, ok := ignored[s.Name]; ok {
+			if rdma && s.Name == "fs.weka.rdma_write_support" && wanted["wekafs"] {
+				matter = append(matter, s.Name+" : "+s.Value)
+			} else if why, ok := ignored[s.Name]; ok {
 				normal++
 				ev = append(ev, quote(p, s.Name+" : "+s.Value+" | normal: "+why))
 			} else if strings.HasPrefix(s.Name, "fs.") || strings.HasPrefix(s.Name, "block.") {
@@ -93,6 +100,9 @@ var _ = check.Register(check.Check{
 			news = append(news, line)
 		}
 		f := check.Pass("%d lines with Unsupported, Disabled, Not loaded or false are normal here", normal)
+		if len(matter) > 0 {
+			f.Summary += fmt.Sprintf("; %d matter here, for %s: %s", len(matter), q.What, check.List(matter, 6))
+		}
 		if len(news) > 0 {
 			f.Summary += fmt.Sprintf("; %d lines are on no list of this tool: %s", len(news), check.List(news, 3))
 		}
@@ -105,6 +115,8 @@ func good(value string) bool {
 	switch strings.ToLower(strings.Fields(value + " -")[0]) {
 	case "supported", "enabled", "loaded", "configured":
 		return true
+	case "up:":
+		return !strings.HasPrefix(strings.Join(strings.Fields(value), " "), "Up: 0 ")
 	}
 	return false
 }
