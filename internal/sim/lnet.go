@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -63,9 +64,11 @@ func (n *node) rdmas() []rdma {
 
 // place takes a PCI address apart.
 func (f function) place() (bus, slot, fn int) {
-	var domain int
-	_, _ = fmt.Sscanf(f.addr, "%x:%x:%x.%x", &domain, &bus, &slot, &fn)
-	return bus, slot, fn
+	hex := func(s string) int {
+		v, _ := strconv.ParseInt(s, 16, 32)
+		return int(v)
+	}
+	return hex(f.addr[5:7]), hex(f.addr[8:10]), hex(f.addr[11:12]) // 0000:55:00.0
 }
 
 // ni is an EFA interface of LNet.

@@ -23,7 +23,7 @@ var _ = check.Register(check.Check{
 		"p5en,bar-small": "warn",
 		"laptop":         "skip",
 	},
-	After:   []string{"cufile-library", "cufile-config", "platform-verification"},
+	After:   []string{"cufile-library", "cufile-config/" + refusedFile, "platform-verification"},
 	Needs:   applies.GPUNeeds(facts.Platform.Must()),
 	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{

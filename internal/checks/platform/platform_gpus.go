@@ -21,7 +21,7 @@ var _ = check.Register(check.Check{
 		"p5en,gpu-unsupported": "fail",
 		"laptop":               "skip",
 	},
-	After:   []string{"gpu-driver", "cufile-library", "cufile-config", "platform-verification"},
+	After:   []string{"gpu-driver", "cufile-library", "cufile-config/" + refusedFile, "platform-verification"},
 	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.InstanceType.Want(), facts.Container.Want(), facts.NVIDIADriver.Want(), facts.Rules.Must()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{bundle},

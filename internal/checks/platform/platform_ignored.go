@@ -47,7 +47,7 @@ var _ = check.Register(check.Check{
 		"p6-b200": "pass",
 		"laptop":  "skip",
 	},
-	After:   []string{"cufile-library", "cufile-config", "platform-verification"},
+	After:   []string{"cufile-library", "cufile-config/" + refusedFile, "platform-verification"},
 	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.RowsInQuestion.Must()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{{Text: "nothing has to be done", Changes: "nothing", Undo: "none needed"}},

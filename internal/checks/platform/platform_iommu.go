@@ -19,7 +19,7 @@ var _ = check.Register(check.Check{
 		"p5en,iommu-on": "warn",
 		"laptop":        "skip",
 	},
-	After:   []string{"cufile-library", "cufile-config", "platform-verification"},
+	After:   []string{"cufile-library", "cufile-config/" + refusedFile, "platform-verification"},
 	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.IOMMU.Want()),
 	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{

@@ -19,7 +19,7 @@ var _ = check.Register(check.Check{
 		"laptop":               "skip",
 	},
 	// Where compat mode is not allowed, libcufile does not open without nvidia-fs.
-	After:   []string{"gpu-driver", "nvidia-fs-loaded", "cufile-library", "cufile-config"},
+	After:   []string{"gpu-driver", "nvidia-fs-loaded", "cufile-library", "cufile-config/" + refusedFile},
 	Needs:   applies.GPUNeeds(facts.Platform.Must()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{bundle},
