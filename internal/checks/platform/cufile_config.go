@@ -17,6 +17,16 @@ var editConfig = check.Fix{
 	Undo:     "sudo cp -p /etc/cufile.json.before /etc/cufile.json",
 }
 
+// unset takes a variable out of the environment, which beats every file.
+func unset(name string) check.Fix {
+	return check.Fix{
+		Text:     "take " + name + " out of the environment that programs start with: the shell's profile, the job's script, the container",
+		Commands: []string{"unset " + name, "gdsproof check --only cufile-config"},
+		Changes:  "what programs that start in this shell see",
+		Undo:     "export " + name + "=true",
+	}
+}
+
 // stockGDSMin is the size below which the documents of some releases send I/O of Lustre through the CPU; 4 KiB is one
 // page and harms nothing.
 const stockGDSMin = 4
@@ -58,6 +68,9 @@ var _ = check.Register(check.Check{
 		var out []check.Finding
 		say := func(f check.Finding, subject string, val facts.CufileValue) {
 			f.Subject = subject
+			if strings.HasPrefix(val.Origin, "CUFILE_") {
+				f.Fix = []check.Fix{unset(val.Origin)}
+			}
 			out = append(out, check.With(f, check.Quote(val.Origin, subject+": "+val.Value)))
 		}
 		unsure := ""
