@@ -20,11 +20,12 @@ func List[T any](list []T, most int) string {
 	return strings.Join(s, ", ")
 }
 
-// LogLines are the known lines of a kernel log that a check judges, from the profile's signatures.
+// LogLines are the known lines of trouble in a kernel log that a check judges, from the profile's signatures; lines
+// that are only explained are no trouble.
 func LogLines(log facts.KernelLog, rules []facts.Signature, id string) []facts.Hit {
 	var mine []facts.Signature
 	for _, s := range rules {
-		if s.Check == id {
+		if s.Check == id && s.Level != "info" {
 			mine = append(mine, s)
 		}
 	}

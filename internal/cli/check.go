@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,6 +117,26 @@ func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check
 	return r, nil
 }
 
+// throughLinks follows a link in the place of a file system's folder ("/data" to "/fsx"), by looks that do not touch
+// what lies behind it.
+func throughLinks(ctx context.Context, h host.Host, dir string) string {
+	for range 8 {
+		if dir == "" {
+			break
+		}
+		st := h.Stat(ctx, dir)
+		target, err := strconv.Unquote(facts.ParseStat(st.Out)["target"])
+		if !st.OK() || err != nil || target == "" {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(dir), target)
+		}
+		dir = filepath.Clean(target)
+	}
+	return dir
+}
+
 // absolute makes a path absolute.
 func absolute(p string) (string, error) {
 	if filepath.IsAbs(p) {
@@ -180,6 +201,8 @@ func (a *app) look(ctx context.Context, f checkFlags, selected []*check.Check) (
 	// Judging and printing want a part of the time too.
 	ctx, cancel := context.WithTimeout(ctx, a.g.timeout*9/10)
 	defer cancel()
+	f.fs = throughLinks(ctx, h, f.fs)
+	opts.FS = f.fs
 	set.Items = append([]evidence.Item{opts.Item()}, collect.Collect(ctx, h, f.fs, sources(selected))...)
 	if i := set.Find(evidence.Host, facts.BootIDSource); i >= 0 && set.Items[i].OK() {
 		set.Boot = strings.TrimSpace(string(set.Items[i].Out))

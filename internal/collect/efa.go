@@ -137,8 +137,9 @@ func lustreAnswersProbe(ctx context.Context, g *Gatherer) {
 	im := g.Host.Run(ctx, host.Command{Name: facts.ImportsSource, Argv: []string{"lctl", "get_param", "osc.*.ost_server_uuid", "mdc.*.mds_server_uuid"}, MaxOut: 4 << 20})
 	g.Add(im)
 	bad := ""
+	mine := facts.FSNames(facts.ParseMountinfo(g.Host.Read(ctx, facts.MountinfoSource, false).Out), g.FS)
 	for _, i := range facts.ParseLctlParams(im.Out).Imports() {
-		if facts.ImportDown(i) {
+		if mine.Has(i.Target) && facts.ImportDown(i) {
 			bad = i.Target + " is " + i.State
 			break
 		}

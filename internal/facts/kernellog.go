@@ -66,8 +66,9 @@ func ParseKernelLog(b []byte) KernelLog {
 			r = LogLine{Text: strings.TrimSpace(line)}
 		}
 		stamped = stamped || r.Stamp != ""
-		if strings.Contains(r.Text, "Linux version ") {
+		if strings.HasPrefix(r.Text, "Linux version ") {
 			l.FromBoot = true
+			l.Lines = l.Lines[:0] // what stands before it is of an earlier boot
 		}
 		l.Lines = append(l.Lines, r)
 	}

@@ -27,6 +27,10 @@ type LNetNow struct {
 // missing, and where the net that was asked for is.
 var Net = Define("lnet", []string{"lnet", "modules"}, func(in *In) Known[LNetNow] {
 	it := in.Last(LNetSource)
+	// A second look that failed takes nothing from the first.
+	if its := in.Steps(LNetSource); len(its) > 1 && !it.OK() && its[0].OK() {
+		it = its[0]
+	}
 	if it == nil || it.State == evidence.Absent || it.State == evidence.NotCollected || it.State == evidence.TimedOut {
 		return Unknown[LNetNow](in)
 	}
@@ -36,6 +40,11 @@ var Net = Define("lnet", []string{"lnet", "modules"}, func(in *In) Known[LNetNow
 		n.Cut = n.Cut || it.Truncated
 		return Have(LNetNow{LNet: n})
 	case LNetNotLoaded, LNetNotConfigured:
+		if m := Use(in, KernelModules); problem.State == LNetNotLoaded && m.OK {
+			if _, ok := m.V.Get("lnet"); ok {
+				return Because[LNetNow](LNetSource+": "+problem.Words+", although the lnet module is loaded: a container has no /dev/lnet", "the output of "+LNetSource+" on the host")
+			}
+		}
 		return Have(LNetNow{Down: problem.State, Words: problem.Words})
 	case LNetDenied:
 		return Because[LNetNow](LNetSource+": permission denied", NeedRoot)

@@ -54,6 +54,7 @@ var lnetSigns = []struct {
 	{"command not found", LNetNoTool},
 	{"lnetctl: not found", LNetNoTool},
 	{"executable file not found", LNetNoTool},
+	{"error while loading shared libraries", LNetNoTool}, // it cannot start
 	{"invalid option", LNetBadOption},
 	{"unrecognized option", LNetBadOption},
 	{"requires an argument", LNetBadOption},

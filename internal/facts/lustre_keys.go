@@ -92,11 +92,45 @@ var Connections = Define("lustre-imports", []string{"lustre-answers"}, func(in *
 // ImportDown tells that a connection is known not to work. CONNECTING is normal for some seconds after a mount,
 // and IDLE is a connection that rests.
 func ImportDown(i LctlImport) bool {
+	if i.Deactivated {
+		return false // by choice: nothing waits for it
+	}
 	switch i.State {
 	case "DISCONN", "EVICTED", "CLOSED", "NEW":
 		return true
 	}
 	return false
+}
+
+// FSNameSet are the names of the file systems in question; empty means all.
+type FSNameSet map[string]bool
+
+// Has tells whether a server target ("k3vqpbev-OST0004") is of one of them.
+func (s FSNameSet) Has(target string) bool {
+	if len(s) == 0 {
+		return true
+	}
+	i := strings.LastIndexByte(target, '-')
+	return i < 0 || s[target[:i]]
+}
+
+// FSNames are the names of the Lustre file systems in question: that of --fs, else of every Lustre mount.
+func FSNames(t MountTable, fs string) FSNameSet {
+	list := t.OfType("lustre")
+	if fs != "" {
+		if m, ok := t.At(fs); ok && m.Type == "lustre" {
+			list = []Mount{m}
+		}
+	}
+	out := FSNameSet{}
+	for _, m := range list {
+		// 10.31.9.77@tcp:/k3vqpbev, with a folder below it if that was mounted
+		if _, name, ok := strings.Cut(m.Source, ":/"); ok {
+			name, _, _ = strings.Cut(name, "/")
+			out[name] = true
+		}
+	}
+	return out
 }
 
 // Answer tells how a Lustre mount answered.

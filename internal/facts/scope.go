@@ -86,7 +86,7 @@ var Question = Define("question", []string{"mounts", "modules", "identity", "fst
 
 // EFAQuestion tells whether the Lustre client is to use EFA: on an EFA machine of AWS, and not where Lustre runs over
 // another network. A node of AWS without a single EFA device is one too where its type has them.
-var EFAQuestion = Define("efa-question", []string{"pci", "modules", "identity", "lnet", "efa-service"}, func(in *In) Known[Scope] {
+var EFAQuestion = Define("efa-question", []string{"pci", "modules", "identity", "lnet", "efa-service", "mounts"}, func(in *In) Known[Scope] {
 	pci, mods, net, t := Use(in, PCIBus), Use(in, KernelModules), Use(in, Net), Use(in, InstanceType)
 	if pci.OK && len(pci.V.EFAs()) > 0 {
 		return Have(Scope{Yes, "EFA devices are on the PCI bus"})
@@ -112,7 +112,13 @@ var EFAQuestion = Define("efa-question", []string{"pci", "modules", "identity", 
 			return Have(Scope{No, t.V + " has no EFA"})
 		}
 	}
-	if net.OK && net.V.Has("o2ib") {
+	o2ib := false
+	if m := Use(in, Mounts); m.OK {
+		for _, mt := range m.V.OfType("lustre") {
+			o2ib = o2ib || strings.Contains(mt.Source, "@o2ib")
+		}
+	}
+	if o2ib || net.OK && net.V.Has("o2ib") {
 		return Have(Scope{No, "Lustre runs over o2ib (InfiniBand or RoCE), not over EFA"})
 	}
 	if pci.OK && pci.V.Complete && !t.OK && in.NotAmazon() {

@@ -49,14 +49,14 @@ type ExecCommand struct {
 	Cut  bool     // systemctl shortened it: an argument that is missing may be there
 }
 
-// Has tells whether an argument is given; known is false where it may hide in a shortened command.
+// Has tells whether an argument is given; known is false where it may hide in a shortened command or in a variable.
 func (a UnitAnswer) Has(arg string) (yes, known bool) {
 	shortened := false
 	for _, c := range a.ExecStart {
 		if slices.Contains(c.Args, arg) {
 			return true, true
 		}
-		shortened = shortened || c.Cut
+		shortened = shortened || c.Cut || slices.ContainsFunc(c.Args, func(a string) bool { return strings.Contains(a, "$") })
 	}
 	return false, len(a.ExecStart) > 0 && !shortened
 }

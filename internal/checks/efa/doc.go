@@ -19,14 +19,14 @@ var configure = check.Fix{
 		"gdsproof check",
 	},
 	Changes: "loads Lustre's modules, adds EFA interfaces to LNet, writes /etc/modprobe.d/modprobe.conf and enables " + facts.ConfigureUnitName + "; a mounted file system has to be unmounted and mounted again",
-	Undo:    "sudo systemctl disable --now " + facts.ConfigureUnitName + ", remove the script's block from /etc/modprobe.d/modprobe.conf, reboot",
+	Undo:    "sudo umount -a -t lustre, sudo systemctl disable --now " + facts.ConfigureUnitName + ", remove the script's block from /etc/modprobe.d/modprobe.conf, reboot",
 }
 
 // restart runs the configuration once more.
 var restart = check.Fix{
-	Text:     "run the configuration service again and read what it says",
-	Commands: []string{"sudo journalctl -u " + facts.ConfigureUnitName + " -b", "sudo systemctl restart " + facts.ConfigureUnitName},
-	Changes:  "removes and adds LNet's EFA interfaces: I/O in progress waits",
+	Text:     "read what the configuration service says, unmount, run it again, mount: a mount that requires the service (AWS's line of fstab) is unmounted with it anyway",
+	Commands: []string{"sudo journalctl -u " + facts.ConfigureUnitName + " -b", "sudo umount -a -t lustre", "sudo systemctl restart " + facts.ConfigureUnitName, "sudo mount -a -t lustre"},
+	Changes:  "unmounts Lustre, removes and adds LNet's EFA interfaces, mounts again; programs that use the file system must end first",
 	Undo:     "none needed",
 }
 
@@ -58,4 +58,26 @@ var securityGroup = check.Fix{
 
 func quoteUnit(text string) check.Evidence {
 	return check.Quote(facts.UnitSource(facts.ConfigureUnitName), text)
+}
+
+// atWork: the set-up's service is running; it adds one interface in about ten seconds, so on a large node it takes
+// minutes, at every boot.
+func atWork(v check.View) bool {
+	u := check.Maybe(v, facts.ConfigureUnit)
+	return u.OK && u.V.ActiveState == "activating"
+}
+
+func stillAtWork(what string) check.Finding {
+	return check.NotKnown("a look when "+facts.ConfigureUnitName+" has ended: with many interfaces it takes minutes", "%s: the service that adds them is at work", what)
+}
+
+// remountOf is remount for a mount by its own name.
+func remountOf(dir string, inFstab bool, m facts.Mount) check.Fix {
+	f := remount
+	again := "sudo mount " + dir
+	if !inFstab && m.Source != "" {
+		again = "sudo mount -t lustre -o relatime,flock " + m.Source + " " + dir
+	}
+	f.Commands = []string{"sudo umount " + dir, again}
+	return f
 }

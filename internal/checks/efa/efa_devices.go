@@ -45,6 +45,9 @@ var _ = check.Register(check.Check{
 		switch {
 		case n == 0 && onBus > 0:
 			return []check.Finding{check.With(check.Fail("%d EFA devices are on the PCI bus and the efa driver runs none of them", onBus), ev...)}
+		case n == 0 && onBus < 0:
+			f := check.With(check.Fail("the efa driver runs no device; whether any is attached was not seen"), ev...)
+			return []check.Finding{f}
 		case n == 0:
 			return []check.Finding{check.With(check.Fail("no EFA device is attached"), ev...)}
 		case onBus > n:

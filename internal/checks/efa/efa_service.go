@@ -32,12 +32,23 @@ var _ = check.Register(check.Check{
 		attached := net.OK && len(net.V.Of("efa")) > 0
 		switch {
 		case u.LoadState == "not-found" && attached:
-			f := check.Warn("there is no %s, and yet LNet has EFA interfaces: something else configured them (EKS leaves no unit); look for what does it at boot", facts.ConfigureUnitName)
+			f := check.Warn("there is no %s, and yet LNet has EFA interfaces: something else configured them (EKS leaves no unit)", facts.ConfigureUnitName)
+			f.Fix = []check.Fix{{Text: "look for what configures LNet at boot, and see that it asks for GDS: on EKS nodeadm's feature gates FSxLustreEFAClient and FSxLustreEFAClientGDS, on HyperPod the life-cycle scripts",
+				Commands: []string{"sudo dmesg | grep configure-efa-fsx", "sudo grep -rs 'configure-efa-fsx\\|FSxLustreEFA' /etc /var/lib/cloud/instance/user-data.txt"}, Changes: "nothing", Undo: "none needed"}}
 			return one(f)
 		case u.LoadState == "not-found" && !net.OK:
 			return one(check.NotKnown("lnetctl net show as root", "there is no %s: never configured, or configured by something else (EKS leaves no unit)", facts.ConfigureUnitName))
 		case u.LoadState == "not-found":
-			return one(check.Fail("there is no %s: LNet over EFA was never configured", facts.ConfigureUnitName))
+			f := check.Fail("there is no %s: LNet over EFA was never configured", facts.ConfigureUnitName)
+			first := configure
+			first.Text += "; it is of use only with a file system that was created with EFA, so ask that first"
+			first.Commands = append([]string{askAPI}, first.Commands...)
+			f.Fix = []check.Fix{first}
+			return one(f)
+		case u.LoadState == "masked" && attached:
+			f := check.Warn("the service is masked although LNet has EFA interfaces: after the next boot it has none")
+			f.Fix = []check.Fix{{Text: "unmask and enable it", Commands: []string{"sudo systemctl unmask " + facts.ConfigureUnitName, "sudo systemctl enable " + facts.ConfigureUnitName}, Changes: "runs the service at each boot", Undo: "sudo systemctl mask " + facts.ConfigureUnitName}}
+			return one(f)
 		case u.LoadState == "masked":
 			return one(check.Fail("the service is masked: it never runs"))
 		case u.ActiveState == "activating":
@@ -49,6 +60,8 @@ var _ = check.Register(check.Check{
 			return []check.Finding{f}
 		case u.ActiveState == "":
 			return one(check.NotKnown("systemctl status "+facts.ConfigureUnitName, "the state of the service is not told"))
+		case u.ActiveState != "active" && !net.OK:
+			return one(check.NotKnown(net.Need, "the service is %s; whether LNet has EFA interfaces all the same is not known", u.ActiveState))
 		case u.ActiveState != "active" && attached:
 			f := check.Warn("the service is %s although LNet has EFA interfaces", u.ActiveState)
 			f.Fix = []check.Fix{restart, configure}

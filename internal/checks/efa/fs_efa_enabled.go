@@ -24,7 +24,7 @@ var _ = check.Register(check.Check{
 		"laptop":                  "skip",
 	},
 	After:   []string{"lnet-efa-net", "lustre-mounted"},
-	Needs:   applies.EFANeeds(facts.LNetPeersNow.Must(), facts.Net.Want(), facts.LNetSettings.Want(), facts.Connections.Want()),
+	Needs:   applies.EFANeeds(facts.LNetPeersNow.Must(), facts.Net.Want(), facts.LNetSettings.Want(), facts.Connections.Want(), facts.Mounts.Want()),
 	Applies: applies.OverEFA,
 	Fix: []check.Fix{{
 		Text:     "ask the API; if EfaEnabled is not true, create a new file system with EFA (Persistent 2 with a metadata configuration) and move the data",
@@ -35,7 +35,18 @@ var _ = check.Register(check.Check{
 	Judge: func(v check.View) []check.Finding {
 		peers := check.Get(v, facts.LNetPeersNow)
 		with, all := len(peers.Of("efa")), len(peers.Peers)
+		discovered := false
+		for _, p := range peers.Peers {
+			discovered = discovered || p.MultiRail.OK && p.MultiRail.V
+		}
+		sources := map[string]bool{}
+		for _, m := range check.Maybe(v, facts.Mounts).V.OfType("lustre") {
+			sources[m.Source] = true
+		}
 		ev := check.Quote(facts.LNetPeerSource, fmt.Sprintf("%d of %d peers have @efa addresses", with, all))
+		if with > 0 && len(sources) > 1 {
+			return []check.Finding{check.With(check.NotKnown(askAPI, "%d of %d peers have EFA addresses; which of the %d mounted file systems they are of is not told", with, all, len(sources)), ev)}
+		}
 		if with > 0 {
 			return []check.Finding{check.With(check.Pass("%d of %d peers have EFA addresses", with, all), ev)}
 		}
@@ -49,7 +60,7 @@ var _ = check.Register(check.Check{
 		switch {
 		case peers.Cut || all == 0:
 			return []check.Finding{check.With(check.NotKnown(askAPI, "no peer with an EFA address in what was seen"), ev)}
-		case !c.OK || !met || !n.OK || len(n.V.Of("efa")) == 0 || !g.OK || !g.V.Discovery.OK || g.V.Discovery.V != 1:
+		case !discovered || !c.OK || !met || !n.OK || len(n.V.Of("efa")) == 0 || !g.OK || !g.V.Discovery.OK || g.V.Discovery.V != 1:
 			return []check.Finding{check.With(check.NotKnown(askAPI, "no peer has an EFA address; whether the client has met them is not known"), ev)}
 		}
 		return []check.Finding{check.With(check.Fail("none of the %d peers has an EFA address although the client is connected: the file system was created without EFA", all), ev)}

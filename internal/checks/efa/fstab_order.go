@@ -30,8 +30,8 @@ var _ = check.Register(check.Check{
 		return check.Yes, ""
 	},
 	Fix: []check.Fix{{
-		Text:     "give the line in /etc/fstab the options that order it behind the service",
-		Commands: []string{"FILE_SYSTEM_DNS_NAME@tcp:/MOUNT_NAME /fsx lustre defaults,relatime,flock,_netdev,x-systemd.automount,x-systemd.requires=" + facts.ConfigureUnitName + ",x-systemd.after=" + facts.ConfigureUnitName + " 0 0", "sudo systemctl daemon-reload"},
+		Text:     "give the line in /etc/fstab the options that order it behind the service: " + fstabLine("FILE_SYSTEM_DNS_NAME@tcp:/MOUNT_NAME", "/fsx"),
+		Commands: []string{"sudoedit /etc/fstab", "sudo systemctl daemon-reload"},
 		Changes:  "a line of /etc/fstab, and when the file system is mounted at boot",
 		Undo:     "put the former line back",
 	}},
@@ -43,6 +43,8 @@ var _ = check.Register(check.Check{
 		var out []check.Finding
 		for _, r := range rows {
 			f := order(r)
+			f.Fix = []check.Fix{{Text: "let the line in /etc/fstab be: " + fstabLine(r.Spec, r.File), Commands: []string{"sudoedit /etc/fstab", "sudo systemctl daemon-reload"},
+				Changes: "a line of /etc/fstab, and when the file system is mounted at boot", Undo: "put the former line back"}}
 			if len(rows) > 1 {
 				f.Subject = r.File
 			}
@@ -52,6 +54,11 @@ var _ = check.Register(check.Check{
 	},
 })
 
+// fstabLine is AWS's line: ordered behind the service, and not mounted without it.
+func fstabLine(spec, dir string) string {
+	return spec + " " + dir + " lustre defaults,relatime,flock,_netdev,x-systemd.automount,x-systemd.requires=" + facts.ConfigureUnitName + ",x-systemd.after=" + facts.ConfigureUnitName + " 0 0"
+}
+
 // lustreRows are the Lustre lines, or of a named file system its own.
 func lustreRows(f facts.Fstab, fs string) []facts.FstabRow {
 	var all, named []facts.FstabRow
@@ -60,11 +67,14 @@ func lustreRows(f facts.Fstab, fs string) []facts.FstabRow {
 			continue
 		}
 		all = append(all, r)
-		if fs != "" && (fs == r.File || strings.HasPrefix(fs, strings.TrimRight(r.File, "/")+"/")) {
-			named = append(named, r)
+		if fs == r.File || strings.HasPrefix(fs, strings.TrimRight(r.File, "/")+"/") {
+			if len(named) > 0 && len(named[0].File) > len(r.File) {
+				continue // the mount below it is the one
+			}
+			named = []facts.FstabRow{r}
 		}
 	}
-	if len(named) > 0 {
+	if fs != "" {
 		return named
 	}
 	return all
@@ -91,6 +101,8 @@ func order(r facts.FstabRow) check.Finding {
 	switch {
 	case r.Cut:
 		return check.NotKnown("the whole line of /etc/fstab", "the line of %s was not seen to its end", r.File)
+	case noauto && !r.Has("x-systemd.automount"):
+		return check.Pass("%s is not mounted at boot (noauto)", r.File)
 	case !requires && !after:
 		return check.Warn("the line of %s is not ordered behind the service: at boot the mount can come before the EFA interfaces, and then goes over TCP", r.File)
 	case len(lacks) > 0:

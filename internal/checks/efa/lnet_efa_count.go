@@ -35,10 +35,12 @@ var _ = check.Register(check.Check{
 		net := check.Get(v, facts.Net)
 		n := len(net.Of("efa"))
 		ev := check.Quote(facts.LNetSource, fmt.Sprintf("%d interfaces @efa", n))
-		most, least, whose := expected(v)
+		most, least, whose := expected(v, n)
 		switch {
 		case n >= most && most > 0:
 			return []check.Finding{check.With(check.Pass("%d EFA interfaces, %s", n, whose), ev)}
+		case atWork(v):
+			return []check.Finding{check.With(stillAtWork(fmt.Sprintf("%d EFA interfaces so far", n)), ev)}
 		case net.Cut:
 			return []check.Finding{check.With(check.NotKnown("the whole output of "+facts.LNetSource, "%d EFA interfaces in the part that was seen", n), ev)}
 		case most == 0 && n >= baseline:
@@ -61,7 +63,7 @@ var _ = check.Register(check.Check{
 
 // expected is how many interfaces there should be: most with GDS mode, least without; the same where it is known
 // which one is on. 0 is not known. The set-up counts attached devices, so these cap it.
-func expected(v check.View) (most, least int, whose string) {
+func expected(v check.View, count int) (most, least int, whose string) {
 	if n := check.Get(v, facts.Asked).EFACount; n > 0 {
 		return n, n, "as asked for with --efa-count"
 	}
@@ -88,33 +90,38 @@ func expected(v check.View) (most, least int, whose string) {
 		switch has, known := u.V.Has(facts.GDSFlag); {
 		case has:
 			return all, all, "one for each attached EFA device, as " + facts.GDSFlag + " asks"
-		case known:
+		case known && count <= def:
 			return def, def, "the default of a " + t.V + " without " + facts.GDSFlag
 		}
 	}
 	return all, def, "all of a " + t.V
 }
 
-// missing names the devices that no interface is made of.
+// missing names the devices that no interface is made of: by the PCI bus in the address, since interfaces and devices
+// can go by different names, else by the name.
 func missing(v check.View, net facts.LNetNow) string {
 	d := check.Maybe(v, facts.EFADevices)
 	if !d.OK {
 		return ""
 	}
-	used := map[string]bool{}
+	names, buses := map[string]bool{}, map[byte]bool{}
 	for _, ni := range net.Of("efa") {
 		for _, i := range ni.Interfaces {
-			used[i] = true
+			names[i] = true
 		}
-	}
-	if len(used) == 0 {
-		return "" // a listing without the interfaces' names
+		if o, ok := ni.Octets(); ok {
+			buses[o[2]] = true
+		}
 	}
 	var lost []string
 	for _, e := range d.V.EFA {
-		if !used[e.Name] {
+		b, known := e.Bus()
+		if !names[e.Name] && !(known && buses[b]) {
 			lost = append(lost, e.Name)
 		}
+	}
+	if len(lost) == len(d.V.EFA) {
+		return "" // nothing could be matched
 	}
 	return check.List(lost, 8)
 }

@@ -22,12 +22,14 @@ var _ = check.Register(check.Check{
 		"laptop":                   "skip",
 	},
 	After:   []string{"lustre-client", "efa-devices", "efa-service"},
-	Needs:   applies.EFANeeds(facts.Net.Must()),
+	Needs:   applies.EFANeeds(facts.Net.Must(), facts.ConfigureUnit.Want()),
 	Applies: applies.OverEFA,
 	Fix:     []check.Fix{configure, restart, remount},
 	Judge: func(v check.View) []check.Finding {
 		net := check.Get(v, facts.Net)
 		switch {
+		case !net.Has("efa") && atWork(v):
+			return []check.Finding{stillAtWork("LNet has no network of type efa yet")}
 		case net.Down != "":
 			return []check.Finding{check.With(check.Fail("LNet has no network at all: %s", net.Down), check.Quote(facts.LNetSource, orNone(net.Words)))}
 		case net.Has("efa"):

@@ -22,7 +22,7 @@ var _ = check.Register(check.Check{
 		"laptop":             "skip",
 	},
 	After:   []string{"lnet-efa-net"},
-	Needs:   applies.EFANeeds(facts.Net.Must(), facts.EFADevices.Want(), facts.Mounts.Want()),
+	Needs:   applies.EFANeeds(facts.Net.Must(), facts.EFADevices.Want(), facts.Mounts.Want(), facts.Asked.Must()),
 	Applies: applies.OverEFA,
 	Fix: []check.Fix{{
 		Text:     "look at the network: node and file system in subnets of one /16; after a change of addresses, or of the interface that ipif_name of kefalnd names, run the configuration again and remount",
@@ -42,7 +42,7 @@ var _ = check.Register(check.Check{
 			}
 		}
 		var odd []string
-		judged, long := 0, 0
+		judged, long, compared := 0, 0, 0
 		for _, ni := range net.Of("efa") {
 			o, ok := ni.Octets()
 			if !ok {
@@ -57,7 +57,11 @@ var _ = check.Register(check.Check{
 				}
 			}
 			for _, i := range ni.Interfaces {
-				if b, ok := bus[i]; ok && b != o[2] {
+				b, ok := bus[i]
+				if ok {
+					compared++
+				}
+				if ok && b != o[2] {
 					odd = append(odd, fmt.Sprintf("%s: %s is on PCI bus %d", ni.NID, i, b))
 				}
 			}
@@ -80,6 +84,9 @@ var _ = check.Register(check.Check{
 		case judged == 0:
 			return []check.Finding{check.With(check.NotKnown("the whole output of "+facts.LNetSource, "no EFA address beside a tcp one was seen"), ev)}
 		}
+		if compared == 0 {
+			return []check.Finding{check.With(check.Pass("%d EFA addresses fit the tcp address; the devices behind them are not told by name", judged), ev)}
+		}
 		return []check.Finding{check.With(check.Pass("%d EFA addresses fit the tcp address and the devices", judged), ev)}
 	},
 })
@@ -93,27 +100,32 @@ func fits(efa [4]byte, tcp []facts.LNetNI) bool {
 	return false
 }
 
-// otherNetwork tells whether every Lustre server that a mount names is outside of the node's /16.
+// otherNetwork tells whether the file system in question has its server outside of the node's /16; of several mounts,
+// whether all have.
 func otherNetwork(v check.View, tcp []facts.LNetNI) (server string, apart bool) {
 	m := check.Maybe(v, facts.Mounts)
 	if !m.OK || len(tcp) == 0 {
 		return "", false
 	}
-	for _, mt := range m.V.OfType("lustre") {
+	list := m.V.OfType("lustre")
+	if fs := check.Get(v, facts.Asked).FS; fs != "" {
+		if mt, ok := m.V.At(fs); ok && mt.Type == "lustre" {
+			list = []facts.Mount{mt}
+		}
+	}
+	for _, mt := range list {
 		nid, _, _ := strings.Cut(mt.Source, ":/")
 		addr, net, ok := strings.Cut(nid, "@")
 		s, isIP := facts.LNetNI{Address: addr}.Octets()
 		if !ok || !isIP || facts.LNetLND(net) != "tcp" {
-			continue
+			return "", false
 		}
-		near := false
 		for _, ni := range tcp {
-			t, ok := ni.Octets()
-			near = near || !ok || t[0] == s[0] && t[1] == s[1]
+			if t, ok := ni.Octets(); !ok || t[0] == s[0] && t[1] == s[1] {
+				return "", false
+			}
 		}
-		if !near {
-			return nid, true
-		}
+		server = nid
 	}
-	return "", false
+	return server, server != ""
 }

@@ -24,10 +24,10 @@ var _ = check.Register(check.Check{
 	Needs:   applies.EFANeeds(facts.Net.Want(), facts.LNetRules.Want(), facts.LNetSettings.Want()),
 	Applies: applies.OverEFA,
 	Fix: []check.Fix{{
-		Text:     "run the configuration again, which sets both; or set them by hand until the next boot",
-		Commands: []string{"sudo systemctl restart " + facts.ConfigureUnitName, "sudo lnetctl udsp show", "sudo lnetctl global show"},
-		Changes:  "removes and adds LNet's EFA interfaces: I/O in progress waits",
-		Undo:     "none needed",
+		Text:     "set both by hand until the next boot, when the configuration service sets them",
+		Commands: []string{"sudo lnetctl udsp add --src efa --priority 0", "sudo lnetctl set discovery 1", "sudo lnetctl udsp show"},
+		Changes:  "which network LNet prefers for new messages",
+		Undo:     "sudo lnetctl udsp del --idx N, with the number that udsp show prints",
 	}},
 	Judge: func(v check.View) []check.Finding {
 		rule, ruleKnown, ruleEv := priority(v)
@@ -45,7 +45,7 @@ var _ = check.Register(check.Check{
 		one := func(f check.Finding) []check.Finding { return []check.Finding{check.With(f, ev...)} }
 		switch {
 		case ruleKnown && !rule:
-			return one(check.Warn("no rule gives efa priority 0: tcp and efa are used side by side"))
+			return one(check.Warn("no rule prefers efa: tcp and efa are used side by side"))
 		case g.OK && g.V.Discovery.OK && g.V.Discovery.V != 1:
 			return one(check.Warn("LNet's discovery is off: the client does not learn that its servers have EFA"))
 		case !ruleKnown:
@@ -58,7 +58,7 @@ var _ = check.Register(check.Check{
 			}
 			return one(check.NotKnown(need, "efa is preferred; whether discovery is on is not known"))
 		}
-		return one(check.Pass("efa has priority 0, discovery is on"))
+		return one(check.Pass("efa is preferred, discovery is on"))
 	},
 })
 
@@ -73,7 +73,11 @@ func priority(v check.View) (yes, known bool, ev check.Evidence) {
 		if p.OK {
 			text = fmt.Sprintf("src: efa, priority: %d", p.V)
 		}
-		return p.OK && p.V == 0, true, check.Quote(facts.LNetUDSPSource, text)
+		// A rule that prefers tcp as much takes the preference back.
+		if t := r.V.Priority("tcp"); p.OK && t.OK && t.V <= p.V {
+			return false, true, check.Quote(facts.LNetUDSPSource, fmt.Sprintf("%s; src: tcp, priority: %d", text, t.V))
+		}
+		return p.OK, true, check.Quote(facts.LNetUDSPSource, text)
 	}
 	n := check.Maybe(v, facts.Net)
 	if !n.OK {

@@ -2,6 +2,7 @@ package efa
 
 import (
 	"fmt"
+	"strings"
 
 	"gdsproof/internal/check"
 	"gdsproof/internal/checks/applies"
@@ -22,7 +23,7 @@ var _ = check.Register(check.Check{
 		"laptop":                  "skip",
 	},
 	After:   []string{"lustre-mounted"},
-	Needs:   applies.LustreNeeds(facts.Connections.Want(), facts.Answers.Want(), facts.KLog.Want(), facts.Rules.Must()),
+	Needs:   applies.LustreNeeds(facts.Connections.Want(), facts.Answers.Want(), facts.KLog.Want(), facts.Rules.Must(), facts.Mounts.Want(), facts.Asked.Must()),
 	Applies: applies.WithLustre,
 	Fix: []check.Fix{{
 		Text:     "see whether the servers are up, and whether EFA and tcp traffic reaches them; programs that hang come back when the connection does",
@@ -32,11 +33,19 @@ var _ = check.Register(check.Check{
 	}, securityGroup},
 	Judge: func(v check.View) []check.Finding {
 		c, a := check.Maybe(v, facts.Connections), check.Maybe(v, facts.Answers)
-		var lost []string
+		var lost, off []string
+		mine := facts.FSNames(check.Maybe(v, facts.Mounts).V, check.Get(v, facts.Asked).FS)
 		for _, i := range c.V {
-			if facts.ImportDown(i) {
+			switch {
+			case !mine.Has(i.Target):
+			case i.Deactivated:
+				off = append(off, i.Target)
+			case facts.ImportDown(i):
 				lost = append(lost, i.Target+" "+i.State)
 			}
+		}
+		if len(off) > 0 && len(lost) == 0 {
+			return []check.Finding{check.With(check.Warn("%d targets were switched off on this client (lctl deactivate): %s", len(off), check.List(off, 3)), check.Quote(facts.ImportsSource, check.List(off, 4)))}
 		}
 		if len(lost) > 0 {
 			return []check.Finding{check.With(check.Fail("%d of %d connections to the file system's targets are down: %s; a look at the file system would hang and was not tried", len(lost), len(c.V), check.List(lost, 3)),
@@ -83,11 +92,19 @@ func mountAnswer(m facts.MountAnswer) check.Finding {
 	if !m.Df.OK {
 		return check.With(check.Pass("%s answers", m.Dir), check.Quote(src, "answered"))
 	}
-	var bad []string
+	return targets(m)
+}
+
+// targets judges what lfs df listed. A list that no summary ends, or that holds no target, was not seen whole.
+func targets(m facts.MountAnswer) check.Finding {
+	var bad, marked []string
 	ost, mdt := 0, 0
 	for _, t := range m.Df.V.Targets {
-		if t.Fault != "" {
+		switch {
+		case t.Fault != "":
 			bad = append(bad, t.UUID+": "+t.Fault)
+		case strings.ContainsAny(t.Flags, "RD"):
+			marked = append(marked, t.UUID+" "+t.Flags)
 		}
 		switch t.Kind {
 		case "OST":
@@ -97,10 +114,22 @@ func mountAnswer(m facts.MountAnswer) check.Finding {
 		}
 	}
 	text := fmt.Sprintf("%d OST, %d MDT", ost, mdt)
-	if len(bad) > 0 {
-		return check.With(check.Fail("%d of %d targets of %s do not answer: %s", len(bad), ost+mdt, m.Dir, check.List(bad, 3)), check.Quote(facts.LfsDfSource(m.Dir), check.List(bad, 4)))
+	src := facts.LfsDfSource(m.Dir)
+	switch {
+	case len(bad) > 0:
+		return check.With(check.Fail("%d of %d targets of %s do not answer: %s", len(bad), ost+mdt, m.Dir, check.List(bad, 3)), check.Quote(src, check.List(bad, 4)))
+	case len(marked) > 0:
+		return check.With(check.Warn("%d of %d targets of %s are read-only or degraded: %s", len(marked), ost+mdt, m.Dir, check.List(marked, 3)), check.Quote(src, check.List(marked, 4)))
+	case ost+mdt == 0:
+		why := "no target in its list"
+		if len(m.Df.V.Errors) > 0 {
+			why = m.Df.V.Errors[0]
+		}
+		return check.With(check.NotKnown("lfs df "+m.Dir, "%s answers, but lfs df does not: %s", m.Dir, why), check.Quote(src, why))
+	case m.Df.V.Cut || len(m.Df.V.Summaries) == 0:
+		return check.With(check.NotKnown("the whole output of lfs df "+m.Dir, "%s answers: %s, all active, in the part that was seen", m.Dir, text), check.Quote(src, text))
 	}
-	return check.With(check.Pass("%s answers: %s, all active", m.Dir, text), check.Quote(facts.LfsDfSource(m.Dir), text))
+	return check.With(check.Pass("%s answers: %s, all active", m.Dir, text), check.Quote(src, text))
 }
 
 // lostByLog: where nothing better is known, a log whose last word on a connection is that it was lost.

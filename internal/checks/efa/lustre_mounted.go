@@ -8,6 +8,30 @@ import (
 	"gdsproof/internal/facts"
 )
 
+// mountAnew names the file system by hand; mountBy takes fstab's line where there is one.
+func mountAnew(dir string) check.Fix {
+	return check.Fix{
+		Text:     "mount the file system; the address in the command is named with @tcp also where the data goes over EFA",
+		Commands: []string{"sudo mkdir -p " + dir, "sudo mount -t lustre -o relatime,flock FILE_SYSTEM_DNS_NAME@tcp:/MOUNT_NAME " + dir},
+		Changes:  "mounts the file system",
+		Undo:     "sudo umount " + dir,
+	}
+}
+
+func mountBy(v check.View, fs string) check.Fix {
+	if f := check.Maybe(v, facts.FstabNow); f.OK {
+		for _, r := range f.V.Rows {
+			if r.Type == "lustre" && (fs == "" || fs == r.File || strings.HasPrefix(fs, strings.TrimRight(r.File, "/")+"/")) {
+				return check.Fix{Text: "mount what fstab names", Commands: []string{"sudo mount " + r.File}, Changes: "mounts the file system", Undo: "sudo umount " + r.File}
+			}
+		}
+	}
+	if fs == "" {
+		fs = "/fsx"
+	}
+	return mountAnew(fs)
+}
+
 var _ = check.Register(check.Check{
 	ID:     "lustre-mounted",
 	Title:  "The file system is mounted as Lustre",
@@ -23,17 +47,15 @@ var _ = check.Register(check.Check{
 	After:   []string{"lustre-client"},
 	Needs:   applies.LustreNeeds(facts.Mounts.Must(), facts.Asked.Must(), facts.FstabNow.Want()),
 	Applies: applies.WithLustre,
-	Fix: []check.Fix{{
-		Text:     "mount the file system; the address in the command is named with @tcp also where the data goes over EFA",
-		Commands: []string{"sudo mount -t lustre -o relatime,flock FILE_SYSTEM_DNS_NAME@tcp:/MOUNT_NAME /fsx"},
-		Changes:  "mounts the file system",
-		Undo:     "sudo umount /fsx",
-	}},
+	Fix:     []check.Fix{mountAnew("/fsx")},
 	Judge: func(v check.View) []check.Finding {
 		t, asked := check.Get(v, facts.Mounts), check.Get(v, facts.Asked)
 		list := t.OfType("lustre")
 		if asked.FS != "" {
 			m, ok := t.At(asked.FS)
+			if ok && m.Type == "autofs" {
+				return []check.Finding{waits(m)}
+			}
 			if m.Type != "lustre" && t.Cut {
 				return cutTable("no Lustre mount holds " + asked.FS)
 			}
@@ -42,7 +64,9 @@ var _ = check.Register(check.Check{
 				if ok {
 					what = m.Dir + " (" + m.Type + ") is"
 				}
-				return []check.Finding{check.With(check.Fail("%s is not on a Lustre mount: %s mounted there", asked.FS, what), check.Quote(facts.MountinfoSource, "no lustre mount holds "+asked.FS))}
+				f := check.With(check.Fail("%s is not on a Lustre mount: %s mounted there", asked.FS, what), check.Quote(facts.MountinfoSource, "no lustre mount holds "+asked.FS))
+				f.Fix = []check.Fix{mountBy(v, asked.FS)}
+				return []check.Finding{f}
 			}
 			list = []facts.Mount{m}
 		}
@@ -50,10 +74,13 @@ var _ = check.Register(check.Check{
 			return cutTable("no Lustre file system is mounted")
 		}
 		if len(list) == 0 {
-			f := check.With(check.Fail("no Lustre file system is mounted"), check.Quote(facts.MountinfoSource, "no line of type lustre"))
 			if row, ok := fstabRow(v); ok {
-				f.Fix = []check.Fix{{Text: "mount what fstab names", Commands: []string{"sudo mount " + row.File}, Changes: "mounts the file system", Undo: "sudo umount " + row.File}}
+				if m, found := t.At(row.File); found && m.Type == "autofs" && m.Dir == strings.TrimRight(row.File, "/") {
+					return []check.Finding{waits(m)}
+				}
 			}
+			f := check.With(check.Fail("no Lustre file system is mounted"), check.Quote(facts.MountinfoSource, "no line of type lustre"))
+			f.Fix = []check.Fix{mountBy(v, "")}
 			return []check.Finding{f}
 		}
 		var out []check.Finding
@@ -77,6 +104,12 @@ var _ = check.Register(check.Check{
 
 func cutTable(what string) []check.Finding {
 	return []check.Finding{check.NotKnown("the whole of "+facts.MountinfoSource, "%s in the part of the mount table that was seen", what)}
+}
+
+// waits: an automount point mounts at the first access, which looking must not be.
+func waits(m facts.Mount) check.Finding {
+	f := check.NotKnown("ls "+m.Dir+", which mounts it; then look again", "an automount on %s waits for its first access", m.Dir)
+	return check.With(f, check.Quote(facts.MountinfoSource, m.Source+" "+m.Dir+" "+m.Type))
 }
 
 func hasOption(options, want string) bool {

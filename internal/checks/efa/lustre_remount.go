@@ -6,6 +6,7 @@ import (
 	"gdsproof/internal/check"
 	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
+	"gdsproof/internal/report"
 )
 
 var _ = check.Register(check.Check{
@@ -21,7 +22,7 @@ var _ = check.Register(check.Check{
 		"laptop":                  "skip",
 	},
 	After:   []string{"lustre-mounted", "efa-service"},
-	Needs:   applies.EFANeeds(facts.MountUnits.Must(), facts.ConfigureUnit.Must()),
+	Needs:   applies.EFANeeds(facts.MountUnits.Must(), facts.ConfigureUnit.Must(), facts.Mounts.Want(), facts.FstabNow.Want()),
 	Applies: applies.OverEFA,
 	Fix:     []check.Fix{remount},
 	Judge: func(v check.View) []check.Finding {
@@ -38,6 +39,11 @@ var _ = check.Register(check.Check{
 		units := check.Get(v, facts.MountUnits)
 		for _, m := range units {
 			f := compare(m, done)
+			if f.Status == report.Warn {
+				mt, _ := check.Maybe(v, facts.Mounts).V.At(m.Dir)
+				rows := check.Maybe(v, facts.FstabNow)
+				f.Fix = []check.Fix{remountOf(m.Dir, rows.OK && len(rows.V.At(m.Dir)) > 0, mt)}
+			}
 			if len(units) > 1 {
 				f.Subject = m.Dir
 			}
