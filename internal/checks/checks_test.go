@@ -230,7 +230,7 @@ func TestPairs(t *testing.T) {
 			pairs := 0
 			for i, f := range all {
 				for _, g := range all[i+1:] {
-					if refused(shape, f) || refused(shape, g) {
+					if refused(shape, f) || refused(shape, g) || underRace && (i+len(g.Name))%16 != 0 {
 						continue
 					}
 					spec := shape + "," + f.Name + "," + g.Name
@@ -258,7 +258,7 @@ func TestPairs(t *testing.T) {
 					}
 				}
 			}
-			if pairs < 5 {
+			if pairs < 5 && !underRace {
 				t.Errorf("%s: only %d pairs can be together", shape, pairs)
 			}
 		})
@@ -287,6 +287,9 @@ func TestNobodyLooked(t *testing.T) {
 	specs := append(shapesWithGPU(), "laptop")
 	for _, f := range sim.Faults() {
 		specs = append(specs, "p5en,"+f.Name)
+	}
+	if underRace {
+		specs = specs[:2]
 	}
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {

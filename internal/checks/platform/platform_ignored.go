@@ -96,9 +96,7 @@ var _ = check.Register(check.Check{
 				ev = append(ev, quote(p, s.Name+" : "+s.Value+" | normal: a setting of other storage, or the default"))
 			}
 		}
-		for _, line := range p.Strange {
-			news = append(news, line)
-		}
+		news = append(news, p.Strange...)
 		f := check.Pass("%d lines with Unsupported, Disabled, Not loaded or false are normal here", normal)
 		if len(matter) > 0 {
 			f.Summary += fmt.Sprintf("; %d matter here, for %s: %s", len(matter), q.What, check.List(matter, 6))
