@@ -61,7 +61,15 @@ func (p *Profile) check() error {
 		if s.Level != "info" && s.Level != "warn" && s.Level != "fail" {
 			return fmt.Errorf("signatures %s: level: %q is none of info, warn, fail", s.ID, s.Level)
 		}
+		if s.Weight < 0 || s.Weight > maxWeight {
+			return fmt.Errorf("signatures %s: weight: %d is not in 1 to %d", s.ID, s.Weight, maxWeight)
+		}
 		if err := s.ok("signatures " + s.ID); err != nil {
+			return err
+		}
+	}
+	for _, k := range p.Knowledge {
+		if err := k.check(); err != nil {
 			return err
 		}
 	}

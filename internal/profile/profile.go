@@ -26,6 +26,7 @@ type Profile struct {
 	KnownBad   []KnownBad  `yaml:"known_bad"`
 	Instances  []Instance  `yaml:"instances"`
 	Signatures []Signature `yaml:"signatures"`
+	Knowledge  []Entry     `yaml:"knowledge"` // of the user's file; Entries has the built-in ones too
 }
 
 // Origin is where a row comes from.
@@ -88,10 +89,11 @@ type Instance struct {
 // Signature is a known line of the kernel log.
 type Signature struct {
 	ID      string   `yaml:"id"`
-	Match   []string `yaml:"match"`           // all of them, case-insensitive
-	Not     []string `yaml:"not,omitempty"`   // none of them
-	Check   string   `yaml:"check,omitempty"` // the check that judges it; kernel-log if empty
-	Level   string   `yaml:"level"`           // info, warn, fail
+	Match   []string `yaml:"match"`            // all of them, case-insensitive
+	Not     []string `yaml:"not,omitempty"`    // none of them
+	Check   string   `yaml:"check,omitempty"`  // the check that judges it; kernel-log if empty
+	Level   string   `yaml:"level"`            // info, warn, fail
+	Weight  int      `yaml:"weight,omitempty"` // see Entry; from the level if it is 0
 	Meaning string   `yaml:"meaning"`
 	Remedy  string   `yaml:"remedy"`
 	Origin  `yaml:",inline"`
@@ -148,6 +150,7 @@ func (p *Profile) overlay(o *Profile) {
 	p.KnownBad = merge(p.KnownBad, o.KnownBad, func(r KnownBad) string { return r.ID })
 	p.Instances = merge(p.Instances, o.Instances, func(r Instance) string { return r.Type })
 	p.Signatures = merge(p.Signatures, o.Signatures, func(r Signature) string { return r.ID })
+	p.Knowledge = merge(p.Knowledge, o.Knowledge, func(r Entry) string { return r.ID })
 }
 
 func merge[T any](base, over []T, key func(T) string) []T {

@@ -75,9 +75,9 @@ func TestSignaturesOnCapturedLogs(t *testing.T) {
 	}
 	sigs := signatures(t)
 	for name, want := range map[string][]string{
-		"dmesg-efa-incident-with-restore-2.15.6.txt": {"kefalnd-staging", "kefalnd-cancel", "lustre-lost", "lustre-restored", "lustre-slow-reply", "lustre-sent-delay"},
+		"dmesg-efa-incident-with-restore-2.15.6.txt": {"kefalnd-staging", "kefalnd-cancel", "lustre-lost", "lustre-restored", "lustre-skipped", "lustre-slow-reply", "lustre-sent-delay"},
 		"dmesg-efa-start-and-incident-2.15.6.txt": {"kefalnd-started", "lnet-added", "lnet-del-tcp", "lnet-inner-net",
-			"kefalnd-cancel", "lustre-lost", "lustre-network-error", "lustre-slow-reply", "lustre-sent-delay"},
+			"kefalnd-cancel", "lustre-lost", "lustre-network-error", "lustre-skipped", "lustre-slow-reply", "lustre-sent-delay"},
 	} {
 		b, err := os.ReadFile(filepath.Join(root, "lustre", name))
 		if err != nil {
