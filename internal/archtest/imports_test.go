@@ -31,8 +31,9 @@ var allowed = map[string][]string{
 	"internal/checks/efa":      {"internal/check", "internal/checks/applies", "internal/evidence", "internal/facts", "internal/report"},
 	"internal/checks/platform": {"internal/check", "internal/checks/applies", "internal/facts"},
 	"internal/cufile":          {},
+	"internal/explain":         {"internal/check", "internal/facts", "internal/profile"},
 	"internal/render":          {"internal/report"},
-	"internal/cli": {"internal/check", "internal/checks", "internal/collect", "internal/cufile", "internal/evidence", "internal/facts", "internal/host",
+	"internal/cli": {"internal/check", "internal/checks", "internal/collect", "internal/cufile", "internal/evidence", "internal/explain", "internal/facts", "internal/host",
 		"internal/profile", "internal/render", "internal/report", "internal/sim"},
 }
 
