@@ -86,6 +86,13 @@ func (b *Base) Lookup(query string) Answer {
 	if a.Entries, a.Suggestions = b.partOf(q); a.by(ByPart) {
 		return a
 	}
+	if strings.Contains(q, " ") {
+		if row := b.lines.nearest([]byte(query)); row >= 0 {
+			a.Entries = []profile.Entry{b.entries[row]}
+			a.by(ByPart)
+			return a
+		}
+	}
 	// A typing error is nearer than a word that merely holds the query.
 	if near := b.close(q); len(near) > 0 {
 		a.Suggestions = near
@@ -151,27 +158,53 @@ func forms(q string) []string {
 // pair reads "name=value", "name : value" and "device name=value"; of a row of gdscheck the value is explained too.
 func (b *Base) pair(line string) []profile.Entry {
 	line = strings.TrimSpace(line)
-	at := strings.IndexAny(line, "=:")
-	if at <= 0 || len(line) > 400 {
+	if len(line) > 400 {
 		return nil
+	}
+	at := strings.IndexAny(line, "=:")
+	if at <= 0 {
+		return b.values(line)
 	}
 	name := normal(line[:at])
 	found := b.named(name)
 	if len(found) == 0 {
-		words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '/' })
-		if len(words) > 1 {
-			found = b.named(words[len(words)-1])
-		}
+		found = b.named(strings.TrimLeft(name, "-"))
+	}
+	if words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '/' }); len(found) == 0 && len(words) > 1 {
+		found = b.named(words[len(words)-1])
 	}
 	if len(found) == 0 {
-		return nil
+		return b.counters(line)
 	}
 	if found[0].Kind != profile.KindGdscheck {
 		return found
 	}
-	for v := range strings.SplitSeq(line[at+1:], ",") {
+	return append(found, b.values(line[at+1:])...)
+}
+
+// values are those of a row of gdscheck: "dmabuf, compat".
+func (b *Base) values(list string) []profile.Entry {
+	var found []profile.Entry
+	for v := range strings.SplitSeq(list, ",") {
 		for _, e := range b.named(normal(v)) {
 			if e.Kind == profile.KindGdscheck {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// counters are the names before an equals sign, as in the line of a GPU in nvidia-fs's statistics.
+func (b *Base) counters(line string) []profile.Entry {
+	var found []profile.Entry
+	for _, word := range strings.Fields(line) {
+		name, _, ok := strings.Cut(word, "=")
+		if !ok {
+			continue
+		}
+		for _, e := range b.named(normal(name)) {
+			if e.Kind == profile.KindCounter {
 				found = append(found, e)
 			}
 		}

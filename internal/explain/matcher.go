@@ -139,6 +139,28 @@ func (m *matcher) best(line []byte) int {
 	return m.rows[found].entry
 }
 
+// nearest is for a line that was cut or quoted without its front: the row of which it holds the most, or -1.
+func (m *matcher) nearest(line []byte) int {
+	const enough = 12 // letters
+	most, row := enough-1, -1
+	for i := range m.rows {
+		r := &m.rows[i]
+		n := 0
+		for _, p := range r.phrases {
+			if contains(line, p) {
+				n += len(p)
+			}
+		}
+		if n > most || n == most && row >= 0 && r.specific < m.rows[row].specific {
+			most, row = n, i
+		}
+	}
+	if row < 0 {
+		return -1
+	}
+	return m.rows[row].entry
+}
+
 func (r *lineRow) beats(o *lineRow) bool {
 	if r.specific != o.specific {
 		return r.specific > o.specific
