@@ -172,5 +172,5 @@ func (b *Base) short(line string) []profile.Entry {
 	if e := b.pair(line); len(e) > 0 {
 		return e
 	}
-	return b.numberIn(q)
+	return b.errorNumberIn(q)
 }

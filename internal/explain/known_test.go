@@ -175,6 +175,30 @@ func TestRowsNameRealThings(t *testing.T) {
 	}
 }
 
+// TestWholeLinesAreTaken: a line whose front is the name of a row, a counter or a port is not taken for that.
+func TestWholeLinesAreTaken(t *testing.T) {
+	b := base(t)
+	for line, want := range map[string]string{
+		"Is PCIP2PDMA Supported: 0 kernel Support: 1": "log-p2pdma-three", "DDN EXAScaler: lustre driver support OK": "log-driver-ok",
+		"NVMe: driver support OK": "log-driver-ok", "Nvidia Driver Info Status: Supported only on (nvidia-fs version <= 2.17.4)": "gdscheck-line-driver-flavour",
+		"DDN EXAScaler : nvfs, compat": "gdscheck-exascaler", "Platform verification succeeded": "gdscheck-verified", "Command timed out after 300 seconds": "setup-timeout",
+		"Unknown symbol nvidia_p2p_get_pages (err -2)": "nvfs-load-no-nvidia", "Reads\t\t: n=1 ok=1 err=0 readMiB=1 io_state_err=0": "nvfs-reads",
+		"IO stats: Disabled, peer IO stats: Disabled": "nvfs-io-stats", "Reads : n=1 ok=1 err=0": "nvfs-reads", "Lustre: Build Version: 2.15.6": "", "Error: no such thing": "",
+		"directory: /fsx": "",
+	} {
+		got := ""
+		if a := b.Lookup(line); a.Known() {
+			got = a.Entries[0].ID
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	if l := fold(t, b, "listening on port 5001\n"); l.Explained() {
+		t.Errorf("a port is explained: %+v", l.Unknown)
+	}
+}
+
 // TestOverlay: a user's row replaces the built-in one everywhere.
 func TestOverlay(t *testing.T) {
 	p, err := profile.Load("")

@@ -69,7 +69,7 @@ func (b *Base) Lookup(query string) Answer {
 		return a
 	}
 	// A row of gdscheck with a value that is a word of a known line, too: the row is the better answer.
-	if a.Entries = b.pair(query); len(a.Entries) > 0 && a.Entries[0].Kind == profile.KindGdscheck && a.by(ByPair) {
+	if a.Entries = b.pair(query); len(a.Entries) > 1 && a.Entries[0].Kind == profile.KindGdscheck && a.by(ByPair) {
 		return a
 	}
 	if row := b.lines.best([]byte(query)); row >= 0 {
@@ -170,17 +170,36 @@ func (b *Base) pair(line string) []profile.Entry {
 	if len(found) == 0 {
 		found = b.named(strings.TrimLeft(name, "-"))
 	}
+	value := strings.TrimSpace(line[at+1:])
 	if words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '/' }); len(found) == 0 && len(words) > 1 {
 		found = b.named(words[len(words)-1])
 	}
 	if len(found) == 0 {
 		return b.counters(line)
 	}
-	if found[0].Kind != profile.KindGdscheck {
-		return found
+	values := b.values(value)
+	switch found[0].Kind {
+	case profile.KindGdscheck:
+		// "Lustre: Build Version" is no row: a name of one word stands before a value that rows have.
+		if len(values) == 0 && !strings.ContainsAny(name, " -_") && !slices.Contains(freeValued, name) {
+			return nil
+		}
+		return append(found, values...)
+	case profile.KindCounter:
+		// "Error: …" begins many lines; a counter has a number or counters behind it.
+		if value != "" && !digit(value[0]) && !strings.Contains(value, "=") && !slices.Contains(switches, strings.ToLower(strings.Fields(value)[0])) {
+			return nil
+		}
+	case profile.KindGdsioOption:
+		return nil // size, directory: words of every text
 	}
-	return append(found, b.values(line[at+1:])...)
+	return found
 }
+
+var (
+	freeValued = []string{"iommu", "platform", "arch", "environment"}
+	switches   = []string{"enabled", "enabled,", "disabled", "disabled,", "true", "false", "debug", "info", "warn", "up", "down"}
+)
 
 // values are those of a row of gdscheck: "dmabuf, compat".
 func (b *Base) values(list string) []profile.Entry {
@@ -210,6 +229,16 @@ func (b *Base) counters(line string) []profile.Entry {
 		}
 	}
 	return found
+}
+
+// errorNumberIn is for lines that nobody asked about one by one: a port may have such a number too.
+func (b *Base) errorNumberIn(q string) []profile.Entry {
+	for _, hint := range []string{"cufile", "errno", "error", "gds", "ret"} {
+		if strings.Contains(q, hint) {
+			return b.numberIn(q)
+		}
+	}
+	return nil
 }
 
 // numberIn finds a number of cuFile within a text.
