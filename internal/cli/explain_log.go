@@ -31,7 +31,7 @@ func (t *explainer) log(l explain.Log) {
 		}
 		t.section(s, shown)
 	}
-	t.unknown(l)
+	t.unknown(l, shown)
 }
 
 func (t *explainer) section(s explain.Section, shown map[string]bool) {
@@ -68,6 +68,26 @@ func (t *explainer) section(s explain.Section, shown map[string]bool) {
 	}
 }
 
+// brief prints a row of a pasted output by its name; what was said of it above is not said again.
+func (t *explainer) brief(r explain.Row, shown map[string]bool) {
+	name := r.ID
+	if len(r.Names) > 0 {
+		name = render.Clean(r.Names[0])
+	}
+	if shown[r.ID] && !t.verbose {
+		t.linef("  %s: as above", name)
+		return
+	}
+	shown[r.ID] = true
+	t.linef("  %s: %s", name, render.Clean(r.Meaning))
+	t.field("    ", "cause", r.Cause)
+	t.field("    ", "remedy", r.Remedy)
+	t.field("    ", "values", keyValues(r))
+	if t.verbose {
+		t.field("    ", "source", r.Source+", "+r.Date)
+	}
+}
+
 func spanOf(x explain.Line) string {
 	switch {
 	case x.First == "" || x.Count == 1:
@@ -79,7 +99,7 @@ func spanOf(x explain.Line) string {
 }
 
 // unknown prints lines that no row knows; without -v those of a level below WARN are only counted.
-func (t *explainer) unknown(l explain.Log) {
+func (t *explainer) unknown(l explain.Log, shown map[string]bool) {
 	const some = 10
 	left := 0
 	for i, x := range l.Unknown {
@@ -88,7 +108,7 @@ func (t *explainer) unknown(l explain.Log) {
 		}
 		t.linef("\n%s", x.Text)
 		for _, r := range l.Unknown[i].Rows {
-			t.row("  ", r)
+			t.brief(r, shown)
 		}
 	}
 	head := false

@@ -126,10 +126,11 @@ func sameCase(entries []profile.Entry, query string) []profile.Entry {
 }
 
 var (
-	prefixed = regexp.MustCompile(`^(?:errno|error|err|ret|rc|code|status|result|cufileerror|gds error|cufile error|unknown error)[ =:(]*(-?\d+)\)?$`)
-	signed   = regexp.MustCompile(`^-(50\d\d)$`)
-	number   = regexp.MustCompile(`^\d{1,4}$`)
-	inside   = regexp.MustCompile(`(?:^|[^0-9.:x-])-?(50[0-4]\d|5050)(?:$|[^0-9.:])`)
+	prefixed  = regexp.MustCompile(`^(?:errno|error|err|ret|rc|code|status|result|cufileerror|gds error|cufile error|unknown error)[ =:(]*(-?\d+)\)?$`)
+	signed    = regexp.MustCompile(`^-(50\d\d)$`)
+	quotedKey = regexp.MustCompile(`"([a-z_0-9]+)"\s*:`)
+	number    = regexp.MustCompile(`^\d{1,4}$`)
+	inside    = regexp.MustCompile(`(?:^|[^0-9.:x-])-?(50[0-4]\d|5050)(?:$|[^0-9.:])`)
 )
 
 // forms are ways in which one word is written.
@@ -175,7 +176,7 @@ func (b *Base) pair(line string) []profile.Entry {
 		found = b.named(words[len(words)-1])
 	}
 	if len(found) == 0 {
-		return b.counters(line)
+		return append(b.counters(line), b.keys(line)...)
 	}
 	values := b.values(value)
 	switch found[0].Kind {
@@ -224,6 +225,19 @@ func (b *Base) counters(line string) []profile.Entry {
 		}
 		for _, e := range b.named(normal(name)) {
 			if e.Kind == profile.KindCounter {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// keys are the quoted keys of a line of cufile.json that holds several.
+func (b *Base) keys(line string) []profile.Entry {
+	var found []profile.Entry
+	for _, m := range quotedKey.FindAllStringSubmatch(line, -1) {
+		for _, e := range b.named(m[1]) {
+			if e.Kind == profile.KindKey {
 				found = append(found, e)
 			}
 		}
