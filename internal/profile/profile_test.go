@@ -19,6 +19,10 @@ func TestBuiltin(t *testing.T) {
 	if !ok || i.GPUs != 8 || i.EFA != 16 || !i.GDS || i.NIGDS != 16 || i.NIDefault != 8 {
 		t.Errorf("%+v", i)
 	}
+	entries, err := p.Entries()
+	if err != nil || len(entries) < 600 {
+		t.Fatalf("%d rows of knowledge: %v", len(entries), err)
+	}
 	seen := map[string]bool{}
 	for _, s := range p.Signatures {
 		if seen[s.ID] {
@@ -65,6 +69,14 @@ func TestOverlay(t *testing.T) {
 		"bad level":     "signatures:\n  - {id: a, match: [b], level: red, meaning: m, remedy: r, source: x, date: 2026-02-03}\n",
 		"gds without":   "instances:\n  - {type: a, gpus: 1, efa: 1, gds: true, source: x, date: 2026-02-03}\n",
 		"no yaml":       "{{{\n",
+		"row's source":  "knowledge:\n  - {id: a, kind: key, names: [b], meaning: m, date: 2026-02-03}\n",
+		"row's date":    "knowledge:\n  - {id: a, kind: key, names: [b], meaning: m, source: x}\n",
+		"row's kind":    "knowledge:\n  - {id: a, kind: thing, names: [b], meaning: m, source: x, date: 2026-02-03}\n",
+		"row's way":     "knowledge:\n  - {id: a, kind: key, meaning: m, source: x, date: 2026-02-03}\n",
+		"row's weight":  "knowledge:\n  - {id: a, kind: cufile-log, match: [some words], meaning: m, source: x, date: 2026-02-03}\n",
+		"short phrase":  "knowledge:\n  - {id: a, kind: cufile-log, match: [ab], weight: 5, meaning: m, source: x, date: 2026-02-03}\n",
+		"row's field":   "knowledge:\n  - {id: a, kind: key, names: [b], meening: m, source: x, date: 2026-02-03}\n",
+		"bad weight":    "signatures:\n  - {id: a, match: [b], level: warn, weight: 101, meaning: m, remedy: r, source: x, date: 2026-02-03}\n",
 	} {
 		write(bad)
 		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), file) {
