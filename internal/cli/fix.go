@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -133,9 +134,14 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string) error {
 		case r.Verdict.Outcome == report.NotApplicable:
 			fmt.Fprintf(&b, "Nothing to mend: %s\n", one(r.Verdict.Summary))
 		case len(p.Waiting) > 0:
-			fmt.Fprintf(&b, "%s: waits for %s; run gdsproof fix for the whole plan\n", strings.Join(p.Waiting, ", "), blockers(r))
+			fmt.Fprintf(&b, "%s: waits for %s; run gdsproof fix for the whole plan\n", strings.Join(p.Waiting, ", "), blockers(r, p.Waiting))
 		case r.Verdict.Outcome == report.UnknownResult && len(ids) == 0:
 			fmt.Fprintf(&b, "Nothing is known to be wrong, but not everything is known: %s\n", one(r.Verdict.Summary))
+		case len(unsaid(r, ids)) > 0:
+			b.WriteString("Nothing is known to be wrong, but not everything is known:\n")
+			for _, s := range unsaid(r, ids) {
+				fmt.Fprintf(&b, "   %s\n", one(s))
+			}
 		default:
 			b.WriteString("Nothing to mend.\n")
 		}
@@ -175,12 +181,27 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string) error {
 	return err
 }
 
-// blockers names the failed checks that others wait for.
-func blockers(r *report.Report) string {
+// unsaid tells of the checks that were asked for and could not be told, and what would tell.
+func unsaid(r *report.Report, ids []string) []string {
+	var out []string
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Status == report.Unknown && (len(ids) == 0 || slices.Contains(ids, f.Check)) {
+			text := f.Check + ": " + f.Summary
+			if f.Needed != "" {
+				text += "; needed: " + string(f.Needed)
+			}
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// blockers names the failed checks that the waiting ones wait for.
+func blockers(r *report.Report, waiting []string) string {
 	var out []string
 	seen := map[string]bool{}
 	for i := range r.Findings {
-		if by := string(r.Findings[i].BlockedBy); by != "" && !seen[by] {
+		if by := string(r.Findings[i].BlockedBy); by != "" && !seen[by] && slices.Contains(waiting, r.Findings[i].Check) {
 			seen[by] = true
 			out = append(out, by)
 		}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"context"
 	"path"
 	"strings"
@@ -154,6 +155,10 @@ func gdscheckProbe(ctx context.Context, g *Gatherer) {
 	}
 	it := g.Host.Run(ctx, host.Command{Name: "gdscheck -p", Argv: []string{tool, "-p"}, Env: host.EnvCaller, Timeout: 20 * time.Second})
 	g.Add(it)
+	// One that does not start, or crashes, leaves libcufile itself to be asked.
+	if !it.OK() || !bytes.Contains(it.Out, []byte("INFO")) {
+		cufileReport(ctx, g)
+	}
 }
 
 // FindGDSTool finds one of NVIDIA's GDS tools.

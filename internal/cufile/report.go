@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,7 +17,11 @@ import (
 )
 
 // maxLog caps what is kept of the log and of the noise; at level INFO an open writes some ten kilobytes.
-const maxLog = 1 << 20
+const (
+	maxLog   = 1 << 20
+	maxNoise = 64 << 10
+	maxFile  = 8 << 20 // what the library may write into a file: it is not trusted with the disk
+)
 
 // ReportMain is the body of the reporting child: args are the library's path or name, and in the second life of the
 // process the files that the log and the noise go to.
@@ -31,12 +36,13 @@ func ReportMain(args []string) int {
 		return fail(os.Stdout, Report{Library: args[0], Error: err.Error()})
 	case 3:
 		runtime.LockOSThread()
+		signal.Ignore(syscall.SIGXFSZ)
 		out, err := quiet(args[2])
 		if err != nil {
 			return fail(os.Stdout, Report{Library: args[0], Error: err.Error()})
 		}
 		r := open(args[0])
-		r.Log, r.Noise = head(args[1]), head(args[2])
+		r.Log, r.Noise = plain(head(args[1], maxLog)), plain(head(args[2], maxNoise))
 		return fail(out, r)
 	}
 	return 2
@@ -60,6 +66,8 @@ func again(library string) error {
 			env = append(env, kv)
 		}
 	}
+	// Inherited by the second life, which ignores the signal: beyond it a write fails, and that is all.
+	_ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: maxFile, Max: maxFile})
 	return syscall.Exec(self, []string{"gdsproof", ReportVerb, library, log, noise}, env)
 }
 
@@ -135,12 +143,22 @@ func call(f uintptr, args ...uintptr) (err, cu int32) {
 	return int32(uint32(v)), int32(uint32(uint64(v) >> 32))
 }
 
-func head(file string) string {
+// plain leaves a control character out: each would be six characters in JSON, and none belongs in a log.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func head(file string, most int64) string {
 	f, err := os.Open(file)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxLog))
+	b, _ := io.ReadAll(io.LimitReader(f, most))
 	return string(b)
 }

@@ -34,6 +34,7 @@ E cuFileDriverOpen(void) {
 	fflush(stdout);
 	if (!strcmp(mode(), "exit")) exit(9);
 	if (!strcmp(mode(), "crash")) { volatile int *p = 0; *p = 1; }
+	if (!strcmp(mode(), "flood")) { char b[1 << 16]; memset(b, 1, sizeof b); memcpy(b, "noise", 5); for (int i = 0; i < 1600; i++) if (write(1, b, sizeof b) < 0) break; }
 	if (!strcmp(mode(), "badjson")) { e.err = -22; return e; }
 	if (!strcmp(mode(), "cuda")) { e.err = 5011; e.cu_err = 100; return e; }
 	FILE *f = fopen(getenv("CUFILE_LOGFILE_PATH"), "a");
@@ -92,6 +93,7 @@ func TestReport(t *testing.T) {
 		"opens":             {"", 0, 0, "INFO  cufio-drv:1 level", true},
 		"closes stdin":      {"closes", 0, 0, "level", true},
 		"strict, no driver": {"strict", 5001, 0, "level", false},
+		"floods stdout":     {"flood", 0, 0, "level", true},
 		"refused config":    {"badjson", -22, 0, "", false},
 		"no device":         {"cuda", 5011, 100, "", false},
 	} {
@@ -141,5 +143,17 @@ func TestReportWithoutLibrary(t *testing.T) {
 	}
 	if r, _, err := child(t, libc); err != nil || !r.Loaded || r.Open != nil || !strings.Contains(r.Error, "cuFileDriverOpen") {
 		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// TestReportOfAFlood: what a library prints without end is bounded on the disk and in the report.
+func TestReportOfAFlood(t *testing.T) {
+	lib := buildStandIn(t)
+	r, out, err := child(t, lib, "CUFILE_TEST=flood")
+	if err != nil || r.Open == nil || *r.Open != 0 {
+		t.Fatalf("%v %.300s", err, out)
+	}
+	if len(out) > 2*maxNoise || !strings.HasPrefix(r.Noise, "libcufile says hello") || strings.ContainsRune(r.Noise, 1) {
+		t.Errorf("%d bytes of report, noise %.100q", len(out), r.Noise)
 	}
 }

@@ -10,11 +10,18 @@ import (
 	"gdsproof/internal/facts"
 )
 
-var editConfig = check.Fix{
-	Text:     "change the value in cufile.json, or take the variable out of the environment; programs read both when they start",
-	Commands: []string{"sudo cp -p /etc/cufile.json /etc/cufile.json.before", "sudoedit /etc/cufile.json", "gdsproof check --only cufile-config"},
-	Changes:  "cuFile's configuration for every program of this node that starts after it",
-	Undo:     "sudo cp -p /etc/cufile.json.before /etc/cufile.json",
+// edit changes a value in the file that has it: libcufile reads two, and an edit of the other one is in vain.
+func edit(file string) check.Fix {
+	text := file
+	if strings.ContainsAny(file, " \t'\"$`\\;&|<>()*?[]{}~#!\n") {
+		file = "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
+	}
+	return check.Fix{
+		Text:     "change the value in " + text + "; programs read it when they start",
+		Commands: []string{"sudo cp -p " + file + " " + file + ".before", "sudoedit " + file, "gdsproof check --only cufile-config"},
+		Changes:  "cuFile's configuration for every program that reads this file and starts after it",
+		Undo:     "sudo cp -p " + file + ".before " + file,
+	}
 }
 
 // unset takes a variable out of the environment, which beats every file.
@@ -50,7 +57,7 @@ var _ = check.Register(check.Check{
 	},
 	Needs:   applies.GPUNeeds(facts.CufileConfig.Want(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want()),
 	Applies: applies.OnGPUNode,
-	Fix:     []check.Fix{editConfig},
+	Fix:     []check.Fix{edit(facts.CufileEtc)},
 	Judge: func(v check.View) []check.Finding {
 		config, p := check.Maybe(v, facts.CufileConfig), check.Maybe(v, facts.Platform)
 		if !config.OK && !p.OK {
@@ -62,14 +69,17 @@ var _ = check.Register(check.Check{
 			if f.JSON.Dies {
 				fail.Summary = fmt.Sprintf("libcufile ends the process over %s: line %d, %s", f.Path, f.JSON.Line, f.JSON.Reason)
 			}
-			fail.Subject = refusedFile
+			fail.Subject, fail.Fix = refusedFile, []check.Fix{edit(f.Path)}
 			return []check.Finding{check.With(fail, check.Quote(f.Path, fmt.Sprintf("line %d: %s", f.JSON.Line, f.JSON.Reason)))}
 		}
 		var out []check.Finding
 		say := func(f check.Finding, subject string, val facts.CufileValue) {
 			f.Subject = subject
-			if strings.HasPrefix(val.Origin, "CUFILE_") {
+			switch {
+			case strings.HasPrefix(val.Origin, "CUFILE_"):
 				f.Fix = []check.Fix{unset(val.Origin)}
+			case strings.HasPrefix(val.Origin, "/"):
+				f.Fix = []check.Fix{edit(val.Origin)}
 			}
 			out = append(out, check.With(f, check.Quote(val.Origin, subject+": "+val.Value)))
 		}
@@ -84,8 +94,8 @@ var _ = check.Register(check.Check{
 		if force := get("properties.force_compat_mode"); force.Value == "true" {
 			say(check.Fail("force_compat_mode is true (%s): everything goes through the CPU", force.Origin), "properties.force_compat_mode", force)
 		}
-		if hit, val, ok := denied(v, c); ok {
-			say(check.Fail("the denylist takes GDS from %s", hit), val.Name, facts.CufileValue{Value: val.Value, Origin: facts.CufileEtc})
+		if hit, val, origin, ok := denied(v, c); ok {
+			say(check.Fail("the denylist of %s takes GDS from %s", origin, hit), val.Name, facts.CufileValue{Value: val.Value, Origin: origin})
 		}
 		if write := get("properties.gds_rdma_write_support"); write.Value == "false" {
 			say(check.Warn("gds_rdma_write_support is false (%s): writes to file systems over RDMA go through the CPU", write.Origin), "properties.gds_rdma_write_support", write)
@@ -175,10 +185,10 @@ func isLustre(v check.View) bool {
 }
 
 // denied tells whether the denylist names the file system in question.
-func denied(v check.View, c facts.CufileSetup) (what string, setting facts.CufileSetting, ok bool) {
+func denied(v check.View, c facts.CufileSetup) (what string, setting facts.CufileSetting, origin string, ok bool) {
 	m := check.Maybe(v, facts.Mounts)
 	if !m.OK {
-		return "", facts.CufileSetting{}, false
+		return "", facts.CufileSetting{}, "", false
 	}
 	var mounts []facts.Mount
 	if fs := check.Get(v, facts.Asked).FS; fs != "" {
@@ -191,7 +201,8 @@ func denied(v check.View, c facts.CufileSetup) (what string, setting facts.Cufil
 	lists := map[string]func(facts.Mount, string) bool{
 		"denylist.filesystems": func(m facts.Mount, s string) bool { return m.Type == s },
 		"denylist.mounts": func(m facts.Mount, s string) bool {
-			return m.Dir == s || strings.HasPrefix(m.Dir, strings.TrimRight(s, "/")+"/")
+			s = strings.TrimRight(s, "/")
+			return s != "" && (m.Dir == s || strings.HasPrefix(m.Dir, s+"/"))
 		},
 		"denylist.devices": func(m facts.Mount, s string) bool { return m.Source == s },
 		"denylist.drivers": func(m facts.Mount, s string) bool { return s == m.Type },
@@ -201,13 +212,13 @@ func denied(v check.View, c facts.CufileSetup) (what string, setting facts.Cufil
 		for _, s := range list.List {
 			for _, mt := range mounts {
 				if s != "" && lists[name](mt, s) {
-					list.Value = s + " (" + origin + ")"
-					return mt.Dir + " (" + name + ": " + s + ")", list, true
+					list.Value = s
+					return mt.Dir + " (" + name + ": " + s + ")", list, origin, true
 				}
 			}
 		}
 	}
-	return "", facts.CufileSetting{}, false
+	return "", facts.CufileSetting{}, "", false
 }
 
 // denylist is a list of the file that has it with more weight.
@@ -224,25 +235,4 @@ func denylist(c facts.CufileSetup, name string) (facts.CufileSetting, string) {
 		}
 	}
 	return facts.CufileSetting{Name: name}, ""
-}
-
-// unread: no file was read. The built-in values allow GDS, but switch off the thread pool, and whoever edits the file
-// edits in vain.
-func unread(c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Finding, bool) {
-	f := check.Warn("no cufile.json is read: libcufile runs with its built-in values (no thread pool, small I/O)")
-	f.Subject = "cufile.json"
-	f.Fix = []check.Fix{{Text: "put the file of the CUDA package in its place, or let CUFILE_ENV_PATH_JSON name it",
-		Commands: []string{"ls -l /etc/cufile.json", "sudo cp /usr/local/cuda/gds/cufile.json /etc/cufile.json"}, Changes: "cuFile's configuration", Undo: "sudo rm /etc/cufile.json"}}
-	if p.OK {
-		if yes, known := p.V.BuiltIn(); known && yes && changed(p.V) {
-			return f, false
-		} else if known {
-			return check.With(f, quote(p.V, "max_direct_io_size_kb, max_io_threads and others have their built-in values")), yes
-		}
-	}
-	missing := c.Etc.Absent && c.EnvKnown && (c.Named == nil || c.Named.Absent)
-	if missing && c.Named != nil {
-		f.Summary += "; CUFILE_ENV_PATH_JSON names " + c.Named.Path + ", which is not there, and libcufile says nothing of that"
-	}
-	return check.With(f, check.Quote(facts.CufileEtc, "not there")), missing
 }

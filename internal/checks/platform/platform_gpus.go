@@ -22,7 +22,7 @@ var _ = check.Register(check.Check{
 		"laptop":               "skip",
 	},
 	After:   []string{"gpu-driver", "cufile-library", "cufile-config/" + refusedFile, "platform-verification"},
-	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.InstanceType.Want(), facts.Container.Want(), facts.NVIDIADriver.Want(), facts.Rules.Must()),
+	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.InstanceType.Want(), facts.Container.Want(), facts.NVIDIADriver.Want(), facts.CufileConfig.Want(), facts.Rules.Must()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{bundle},
 	Judge: func(v check.View) []check.Finding {
@@ -74,8 +74,17 @@ func expected(v check.View) (int, string) {
 	return 0, ""
 }
 
-// inPart: a job or a container sees a part of the GPUs.
+// inPart: a job, a container or a shell sees a part of the GPUs. Slurm's jobs have CUDA_VISIBLE_DEVICES, and so has
+// what is started from them.
 func inPart(v check.View) bool {
-	c := check.Maybe(v, facts.Container)
-	return c.OK && c.V != ""
+	if c := check.Maybe(v, facts.Container); c.OK && c.V != "" {
+		return true
+	}
+	c := check.Maybe(v, facts.CufileConfig)
+	for _, name := range []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"} {
+		if val, ok := c.V.Variable(name); c.OK && ok && val != "all" {
+			return true
+		}
+	}
+	return false
 }
