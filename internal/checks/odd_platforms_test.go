@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -22,6 +23,15 @@ func TestOddPlatforms(t *testing.T) {
 			t.Fatalf("the report has no %q", from)
 		}
 		return text(strings.ReplaceAll(printed, from, to))
+	}
+	unset := ""
+	for line := range strings.Lines(printed) {
+		for _, k := range facts.CufileKeys {
+			if k.BuiltIn != "" && strings.HasPrefix(strings.TrimSpace(line), k.Name+" :") {
+				line = " " + k.Name + " : " + k.BuiltIn + "\n"
+			}
+		}
+		unset += line
 	}
 	oneGPU := func() *evidence.Item {
 		var b strings.Builder
@@ -62,6 +72,9 @@ func TestOddPlatforms(t *testing.T) {
 		"a denied mount with a slash":             {change{facts.CufileEtc: text(`{"denylist":{"mounts":["/fsx/"]}}`)}, "cufile-config", report.Fail, "denylist.mounts: /fsx/"},
 		"a file that sets other keys is read":     {builtIn(change{facts.CufileEtc: text(`{"properties":{"allow_compat_mode":true}}`)}), "cufile-config", report.Pass, "GDS is allowed"},
 		"a file that is not there":                {builtIn(change{facts.CufileEtc: none, facts.CallerEnvironment: text("")}), "cufile-config", report.Warn, "cp --no-clobber"},
+		"a file that is there and denied":         {change{"gdscheck -p": text(unset), facts.CufileEtc: state(evidence.Denied, "EACCES", "permission denied")}, "cufile-config", report.Warn, "chmod a+r"},
+		"the same values, the file not looked at": {change{"gdscheck -p": text(unset), facts.CufileEtc: nil}, "cufile-config", report.Warn, "no cufile.json is read"},
+		"the same values, and the file is read":   {change{"gdscheck -p": text(unset)}, "cufile-config", report.Pass, "GDS is allowed"},
 		"a file that is not to be read":           {builtIn(change{facts.CufileEtc: state(evidence.Denied, "EACCES", "permission denied")}), "cufile-config", report.Unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,5 +93,24 @@ func TestOddPlatforms(t *testing.T) {
 				t.Errorf("%q is not in:\n%s", c.says, said)
 			}
 		})
+	}
+}
+
+// TestIOMMUCommand: the last word of the kernel's command line counts, so the fix takes the former ones out.
+func TestIOMMUCommand(t *testing.T) {
+	var edit string
+	for _, f := range of(judge(t, look(t, "p5en,iommu-on")), "platform-iommu") {
+		for _, c := range f.Fix[0].Commands {
+			if from := strings.Index(c, "-i -E '"); strings.Contains(c, "sed ") && from > 0 {
+				edit = strings.TrimSuffix(c[from+len("-i -E '"):], "' /etc/default/grub")
+			}
+		}
+	}
+	sed := exec.Command("sed", "-E", edit)
+	sed.Stdin = strings.NewReader("GRUB_CMDLINE_LINUX_DEFAULT=\"quiet iommu=pt\"\nGRUB_CMDLINE_LINUX=\"intel_iommu=on console=ttyS0\"\nGRUB_TIMEOUT=\"0\"\n")
+	out, err := sed.CombinedOutput()
+	want := "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\" console=ttyS0 amd_iommu=off intel_iommu=off\"\nGRUB_TIMEOUT=\"0\"\n"
+	if err != nil || string(out) != want {
+		t.Errorf("%q makes %q (%v)", edit, out, err)
 	}
 }

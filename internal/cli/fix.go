@@ -68,7 +68,7 @@ func (a *app) fix(ctx context.Context, f checkFlags, ids []string) error {
 	if err != nil {
 		return err
 	}
-	p := makePlan(r, ids)
+	p := makePlan(r, ids, f.fs)
 	a.code = exitCode(endingOf(r), a.g.exitStyle, a.g.failOnWarn)
 	if sinks[0].format == "json" {
 		enc := json.NewEncoder(a.stdout)
@@ -76,12 +76,32 @@ func (a *app) fix(ctx context.Context, f checkFlags, ids []string) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(p)
 	}
-	return printPlan(a.stdout, r, p, ids)
+	return printPlan(a.stdout, r, p, ids, f.fs)
+}
+
+// shown adds the file system that was asked about: without it the check may look at another one.
+func shown(command, fs string) string {
+	if fs == "" {
+		return command
+	}
+	return command + " --fs '" + strings.ReplaceAll(fs, "'", `'\''`) + "'"
+}
+
+// uses tells whether a command of a step's first fix has a word.
+func (p plan) uses(word string) bool {
+	for _, s := range p.Steps {
+		for _, c := range s.Fix[0].Commands {
+			if strings.Contains(c, word) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // makePlan orders the steps as the findings are: causes before what follows from them, red before yellow. A fix
 // that an earlier step has already is not repeated.
-func makePlan(r *report.Report, ids []string) plan {
+func makePlan(r *report.Report, ids []string, fs string) plan {
 	p := plan{SchemaVersion: report.SchemaVersion, Simulated: r.Node.Simulated, Outcome: string(r.Verdict.Outcome), Steps: []planStep{}, Waiting: []string{}}
 	wanted := func(id string) bool {
 		for _, w := range ids {
@@ -106,7 +126,7 @@ func makePlan(r *report.Report, ids []string) plan {
 				continue
 			}
 			by[key] = len(p.Steps)
-			p.Steps = append(p.Steps, planStep{Check: f.Check, Status: string(f.Status), Summary: f.Summary, Fix: f.Fix, ShownBy: "gdsproof check --only " + f.Check, AlsoMends: []string{}})
+			p.Steps = append(p.Steps, planStep{Check: f.Check, Status: string(f.Status), Summary: f.Summary, Fix: f.Fix, ShownBy: shown("gdsproof check --only "+f.Check, fs), AlsoMends: []string{}})
 			for _, c := range f.Fix[0].Commands {
 				p.Reboot = p.Reboot || strings.Contains(c, "reboot")
 				p.Remount = p.Remount || strings.Contains(c, "umount")
@@ -123,7 +143,7 @@ func makePlan(r *report.Report, ids []string) plan {
 	return p
 }
 
-func printPlan(w io.Writer, r *report.Report, p plan, ids []string) error {
+func printPlan(w io.Writer, r *report.Report, p plan, ids []string, fs string) error {
 	var b strings.Builder
 	one := func(s string) string { return strings.Join(strings.Fields(render.Clean(s)), " ") }
 	if p.Simulated {
@@ -155,7 +175,7 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string) error {
 			}
 			fmt.Fprintf(&b, "   %s%s\n", lead, one(x.Text))
 			for _, c := range x.Commands {
-				fmt.Fprintf(&b, "       %s\n", one(c))
+				fmt.Fprintf(&b, "       %s\n", strings.ReplaceAll(render.Clean(c), "\n", " ")) // to be pasted: no blank is dropped
 			}
 			fmt.Fprintf(&b, "   changes: %s\n   undo: %s\n", one(x.Changes), one(x.Undo))
 		}
@@ -166,6 +186,12 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string) error {
 	}
 	if len(p.Steps) > 0 {
 		b.WriteString("\nThen:\n")
+		if p.uses("insmod ") {
+			b.WriteString("   what insmod loads is gone after a reboot: gdsproof fix nvidia-fs-persistent has the commands that keep it\n")
+		}
+		if p.uses("reboot") && len(p.Steps) > 1 {
+			b.WriteString("   one reboot does for all steps: leave it for the end\n")
+		}
 		if p.Reboot {
 			b.WriteString("   the node has to be rebooted for a part of this to take effect\n")
 		}
@@ -175,7 +201,7 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string) error {
 		if len(p.Waiting) > 0 {
 			fmt.Fprintf(&b, "   these are known only after that: %s\n", strings.Join(p.Waiting, ", "))
 		}
-		b.WriteString("   gdsproof check\n")
+		fmt.Fprintf(&b, "   %s\n", one(shown("gdsproof check", fs)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -22,6 +22,7 @@ type CufileFile struct {
 	Path   string
 	Read   bool
 	Absent bool   // looked: not there
+	Denied bool   // looked: may not be read
 	Why    string // where it is neither
 	JSON   CufileJSON
 }
@@ -181,6 +182,7 @@ func cufileFile(in *In, p string) CufileFile {
 	case it.OK():
 		f.Why = p + ": not the whole file"
 	default:
+		f.Denied = it != nil && it.State == evidence.Denied
 		f.Why, _ = missing(p, it)
 	}
 	return f

@@ -41,8 +41,8 @@ func unread(c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Fin
 		return f, false // relative, or not to be read here: the program may well read it
 	case c.Etc.Absent:
 		return check.With(f, append(evidence, check.Quote(file, "not there"))...), true
-	case c.Etc.Why != "" && !c.EnvKnown:
-		return check.With(f, evidence...), true // a pasted report: of the files nothing is known
+	case !c.Etc.Denied: // a pasted report: of the files nothing is known
+		return check.With(f, evidence...), true
 	}
 	f.Summary = "the values are the built-in ones, and " + file + " was not read here: " + c.Etc.Why
 	f.Fix = []check.Fix{{Text: "see whether programs of this user may read the file",

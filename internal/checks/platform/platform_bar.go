@@ -34,6 +34,7 @@ var _ = check.Register(check.Check{
 	Judge: func(v check.View) []check.Finding {
 		p := check.Get(v, facts.Platform)
 		var small []string
+		smallLine := ""
 		said, least := 0, uint64(0)
 		for _, g := range p.GPUs {
 			switch {
@@ -43,6 +44,9 @@ var _ = check.Register(check.Check{
 					least = g.BARMiB.V
 				}
 				if g.BARMiB.V <= smallBAR {
+					if len(small) == 0 {
+						smallLine = g.Line
+					}
 					small = append(small, fmt.Sprintf("GPU %d: %d MiB", g.Index, g.BARMiB.V))
 				}
 			case g.BAR.OK && !g.BAR.V:
@@ -51,7 +55,7 @@ var _ = check.Register(check.Check{
 		}
 		switch {
 		case len(small) > 0:
-			return []check.Finding{check.With(check.Warn("BAR1 of %d GPUs is %d MiB or less: %s", len(small), smallBAR, check.List(small, 4)), quote(p, p.GPUs[0].Line))}
+			return []check.Finding{check.With(check.Warn("BAR1 of %d GPUs is %d MiB or less: %s", len(small), smallBAR, check.List(small, 4)), quote(p, smallLine))}
 		case said == 0:
 			return []check.Finding{check.NotKnown(wantWhole, "no GPU line with a BAR size was seen")}
 		case least == 0:

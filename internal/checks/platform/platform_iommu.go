@@ -25,12 +25,15 @@ var _ = check.Register(check.Check{
 	Fix: []check.Fix{{
 		Text: "switch the IOMMU off on the kernel's command line and reboot; where it must stay (virtual machines), iommu=pt is the better evil",
 		Commands: []string{
-			"sudo sed -i 's/GRUB_CMDLINE_LINUX=\"/&amd_iommu=off intel_iommu=off /' /etc/default/grub",
+			"sudo cp -p /etc/default/grub /etc/default/grub.before",
+			// The last word on the kernel's command line counts, so the former ones go first.
+			`sudo sed -i -E '/^GRUB_CMDLINE_LINUX/s/ *\b(intel_iommu|amd_iommu|iommu)=[^ "]*//g; /^GRUB_CMDLINE_LINUX=/s/"[[:space:]]*$/ amd_iommu=off intel_iommu=off"/' /etc/default/grub`,
+			"grep -rn iommu /etc/default/grub /etc/default/grub.d   # these two words alone should be left",
 			"sudo update-grub   # or grub2-mkconfig -o /boot/grub2/grub.cfg",
 			"sudo reboot",
 		},
 		Changes: "the kernel's command line; restarts the node",
-		Undo:    "take the words out of /etc/default/grub, update-grub, reboot",
+		Undo:    "sudo cp -p /etc/default/grub.before /etc/default/grub && sudo update-grub && sudo reboot",
 	}},
 	Judge: func(v check.View) []check.Finding {
 		p := check.Get(v, facts.Platform)
