@@ -65,12 +65,19 @@ var _ = check.Register(check.Check{
 		}
 		c := config.V // of a report alone nothing: what it prints is the effective value then
 		if f, bad := c.Refused(); bad {
+			line := check.Quote(f.Path, fmt.Sprintf("line %d: %s", f.JSON.Line, f.JSON.Reason))
+			// Its driver opened all the same: for another environment, before an edit, or in a release that reads it.
+			if p.OK && p.V.VerifiedOK.OK && p.V.VerifiedOK.V {
+				u := check.NotKnown("gdscheck -p in the environment of the programs, now", "libcufile 1.15.1 refuses line %d of %s (%s), and yet the platform verification succeeded", f.JSON.Line, f.Path, f.JSON.Reason)
+				u.Subject = refusedFile
+				return []check.Finding{check.With(u, line, quote(p.V, p.V.VerifiedLine))}
+			}
 			fail := check.Fail("libcufile refuses %s: line %d, %s; its driver does not open (-22)", f.Path, f.JSON.Line, f.JSON.Reason)
 			if f.JSON.Dies {
 				fail.Summary = fmt.Sprintf("libcufile ends the process over %s: line %d, %s", f.Path, f.JSON.Line, f.JSON.Reason)
 			}
 			fail.Subject, fail.Fix = refusedFile, []check.Fix{edit(f.Path)}
-			return []check.Finding{check.With(fail, check.Quote(f.Path, fmt.Sprintf("line %d: %s", f.JSON.Line, f.JSON.Reason)))}
+			return []check.Finding{check.With(fail, line)}
 		}
 		var out []check.Finding
 		say := func(f check.Finding, subject string, val facts.CufileValue) {
