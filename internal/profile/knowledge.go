@@ -104,6 +104,28 @@ func (p *Profile) Entries() ([]Entry, error) {
 	return all.Knowledge, nil
 }
 
+// Counters are the rows of knowledge of counters.
+func (p *Profile) Counters() ([]Entry, error) {
+	all, err := parse("built-in counters", builtinCounters)
+	if err != nil {
+		return nil, err
+	}
+	all.overlay(&Profile{Knowledge: p.Knowledge})
+	return slices.DeleteFunc(all.Knowledge, func(e Entry) bool { return e.Kind != KindCounter }), nil
+}
+
+// Text is what a row says in one line: meaning, cause, and what to do.
+func (k Entry) Text() string {
+	text := k.Meaning
+	if k.Cause != "" {
+		text += " (" + k.Cause + ")"
+	}
+	if k.Remedy != "" {
+		text += "; " + k.Remedy
+	}
+	return text
+}
+
 // entry is a known line of the kernel log as a row of knowledge. The level gives the weight where the row has none.
 func (s Signature) entry() Entry {
 	w := s.Weight

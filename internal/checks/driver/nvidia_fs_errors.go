@@ -3,27 +3,33 @@ package driver
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gdsproof/internal/check"
 	"gdsproof/internal/checks/applies"
 	"gdsproof/internal/facts"
+	"gdsproof/internal/profile"
 )
 
-// errorCounters are the driver's counters that stay 0 on a healthy node. A failing synchronous I/O shows only in
-// io_state_err, and counts as ok elsewhere.
-var errorCounters = []struct{ row, key, meaning, remedy string }{
-	{facts.RowReads, "err", "reads that the driver refused", "dmesg says which rule was broken (alignment, O_DIRECT, a replaced file)"},
-	{facts.RowReads, "io_state_err", "reads that failed in the file system or in DMA", "look for the file system's errors in dmesg"},
-	{facts.RowWrites, "err", "writes that the driver refused", "dmesg says which rule was broken (alignment, O_DIRECT, a replaced file)"},
-	{facts.RowWrites, "io_state_err", "writes that failed in the file system or in DMA", "look for the file system's errors in dmesg"},
-	{facts.RowWrites, "pg-cache-eio", "writes given up because pages of the file stayed dirty in the page cache", "do not mix buffered and direct writers of a file"},
-	{facts.RowBatches, "err", "batches that were refused or not completed", "dmesg says why"},
-	{facts.RowMmap, "err", "shadow buffers that could not be mapped", "memory of the host; buffers over 16 MiB in one piece"},
-	{facts.RowBar1, "err", "GPU buffers that could not be pinned", "BAR1 of the GPU is exhausted, or the memory is not pinnable: smaller or fewer buffers"},
-	{facts.RowError, "cpu-gpu-pages", "requests that mixed CPU and GPU pages", "report it with a bundle"},
-	{facts.RowError, "sg-ext", "scatter lists without room", "a newer kernel"},
-	{facts.RowError, "dma-map", "GPU memory mapped in more pieces than it has: an IOMMU is in the way", "IOMMU off or in pass-through mode"},
-	{facts.RowError, "dma-ref", "GPU pages unmapped more often than mapped", "upgrade nvidia-fs and the storage client"},
+// errorCounters are the driver's counters that stay 0 on a healthy node; what each means is in the knowledge base. A
+// failing synchronous I/O shows only in io_state_err, and counts as ok elsewhere.
+var errorCounters = []struct{ row, key string }{
+	{facts.RowReads, "err"}, {facts.RowReads, "io_state_err"},
+	{facts.RowWrites, "err"}, {facts.RowWrites, "io_state_err"}, {facts.RowWrites, "pg-cache-eio"},
+	{facts.RowBatches, "err"}, {facts.RowMmap, "err"}, {facts.RowBar1, "err"},
+	{facts.RowError, "cpu-gpu-pages"}, {facts.RowError, "sg-ext"}, {facts.RowError, "dma-map"}, {facts.RowError, "dma-ref"},
+}
+
+// meaningOf finds what is known of a counter: the row's own first, then the name that it shares with others.
+func meaningOf(known []profile.Entry, row, key string) string {
+	for _, name := range []string{row + " " + key, key} {
+		for _, e := range known {
+			if slices.Contains(e.Names, name) {
+				return e.Text()
+			}
+		}
+	}
+	return ""
 }
 
 var _ = check.Register(check.Check{
@@ -39,7 +45,7 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"nvidia-fs-loaded"},
-	Needs:   applies.NVFSNeeds(facts.Stats.Must()),
+	Needs:   applies.NVFSNeeds(facts.Stats.Must(), facts.Rules.Must()),
 	Applies: applies.NVFS,
 	Fix: []check.Fix{{
 		Text:     "find the cause in the kernel log, then set the counters to 0 to see whether they rise again",
@@ -50,6 +56,7 @@ var _ = check.Register(check.Check{
 	Judge: func(v check.View) []check.Finding {
 		s := check.Get(v, facts.Stats)
 		var f check.Finding
+		var known []profile.Entry
 		bad, seen := 0, 0
 		for _, c := range errorCounters {
 			n := s.Counter(c.row, c.key)
@@ -61,11 +68,14 @@ var _ = check.Register(check.Check{
 				continue
 			}
 			bad++
-			meaning := c.meaning
+			if known == nil {
+				known, _ = check.Get(v, facts.Rules).Counters() // on a healthy node nobody needs them
+			}
+			meaning := meaningOf(known, c.row, c.key)
 			if c.key == "dma-ref" && n.V > math.MaxUint32/2 {
 				meaning += fmt.Sprintf(" (%d times: it counts down from 0)", 1<<32-n.V)
 			}
-			f.Evidence = append(f.Evidence, check.Quote(facts.NVFSProc+"/stats", fmt.Sprintf("%s: %s=%d: %s; %s", c.row, c.key, n.V, meaning, c.remedy)))
+			f.Evidence = append(f.Evidence, check.Quote(facts.NVFSProc+"/stats", fmt.Sprintf("%s: %s=%d: %s", c.row, c.key, n.V, meaning)))
 		}
 		switch {
 		case bad > 0:
