@@ -110,6 +110,11 @@ func (a *app) explain(ctx context.Context, args []string) error {
 	if len(sinks) != 1 || sinks[0].file != "" {
 		return usagef("explain: --output text or json, without a file")
 	}
+	for _, w := range args {
+		if strings.TrimSpace(w) == "" { // an unset variable of a script
+			return usagef("explain: an empty word")
+		}
+	}
 	rules, err := a.rules(ctx)
 	if err != nil {
 		return err
