@@ -50,3 +50,6 @@ func QuoteHits(source string, hits []facts.Hit) []Evidence {
 	}
 	return out
 }
+
+// ShellQuote is a word as a shell takes it, whatever is in it: commands of fixes are pasted.
+func ShellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

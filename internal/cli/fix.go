@@ -84,7 +84,7 @@ func shown(command, fs string) string {
 	if fs == "" {
 		return command
 	}
-	return command + " --fs '" + strings.ReplaceAll(fs, "'", `'\''`) + "'"
+	return command + " --fs " + check.ShellQuote(fs)
 }
 
 // uses tells whether a command of a step's first fix has a word.
@@ -99,23 +99,18 @@ func (p plan) uses(word string) bool {
 	return false
 }
 
+// wanted: without names, every check is.
+func wanted(ids []string, id string) bool { return len(ids) == 0 || slices.Contains(ids, id) }
+
 // makePlan orders the steps as the findings are: causes before what follows from them, red before yellow. A fix
 // that an earlier step has already is not repeated.
 func makePlan(r *report.Report, ids []string, fs string) plan {
 	p := plan{SchemaVersion: report.SchemaVersion, Simulated: r.Node.Simulated, Outcome: string(r.Verdict.Outcome), Steps: []planStep{}, Waiting: []string{}}
-	wanted := func(id string) bool {
-		for _, w := range ids {
-			if w == id {
-				return true
-			}
-		}
-		return len(ids) == 0
-	}
 	by := map[string]int{} // first command of a fix -> step
 	for _, status := range []report.Status{report.Fail, report.Warn} {
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			if f.Status != status || !wanted(f.Check) || len(f.Fix) == 0 {
+			if f.Status != status || !wanted(ids, f.Check) || len(f.Fix) == 0 {
 				continue
 			}
 			key := f.Fix[0].Text + strings.Join(f.Fix[0].Commands, "\n")
@@ -136,7 +131,7 @@ func makePlan(r *report.Report, ids []string, fs string) plan {
 		}
 	}
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.BlockedBy != "" && wanted(f.Check) {
+		if f := &r.Findings[i]; f.BlockedBy != "" && wanted(ids, f.Check) {
 			p.Waiting = append(p.Waiting, f.Check)
 		}
 	}
@@ -150,6 +145,7 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string, fs string) e
 		fmt.Fprintf(&b, "SIMULATED  %s: the plan is for a simulated node\n", one(r.Node.Name))
 	}
 	if len(p.Steps) == 0 {
+		open := unsaid(r, ids)
 		switch {
 		case r.Verdict.Outcome == report.NotApplicable:
 			fmt.Fprintf(&b, "Nothing to mend: %s\n", one(r.Verdict.Summary))
@@ -157,9 +153,9 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string, fs string) e
 			fmt.Fprintf(&b, "%s: waits for %s; run gdsproof fix for the whole plan\n", strings.Join(p.Waiting, ", "), blockers(r, p.Waiting))
 		case r.Verdict.Outcome == report.UnknownResult && len(ids) == 0:
 			fmt.Fprintf(&b, "Nothing is known to be wrong, but not everything is known: %s\n", one(r.Verdict.Summary))
-		case len(unsaid(r, ids)) > 0:
+		case len(open) > 0:
 			b.WriteString("Nothing is known to be wrong, but not everything is known:\n")
-			for _, s := range unsaid(r, ids) {
+			for _, s := range open {
 				fmt.Fprintf(&b, "   %s\n", one(s))
 			}
 		default:
@@ -211,7 +207,7 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string, fs string) e
 func unsaid(r *report.Report, ids []string) []string {
 	var out []string
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Status == report.Unknown && (len(ids) == 0 || slices.Contains(ids, f.Check)) {
+		if f := &r.Findings[i]; f.Status == report.Unknown && wanted(ids, f.Check) {
 			text := f.Check + ": " + f.Summary
 			if f.Needed != "" {
 				text += "; needed: " + string(f.Needed)

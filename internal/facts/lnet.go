@@ -253,14 +253,7 @@ func (n *LNetNI) set(s *lnetScan, section lnetLabel) {
 			n.Interfaces = append(n.Interfaces, s.value)
 		}
 	case lnetPut, lnetGet, lnetReply, lnetAck, lnetHello:
-		switch section {
-		case lnetSent:
-			n.Sent.set(s)
-		case lnetReceived:
-			n.Received.set(s)
-		case lnetDropped:
-			n.Dropped.set(s)
-		}
+		lnetSetMessages(s, section, &n.Sent, &n.Received, &n.Dropped)
 	case lnetHealth:
 		lnetSetInt(s, &n.Health)
 	case lnetNetPriority:

@@ -26,6 +26,18 @@ func (m *LNetMessages) set(s *lnetScan) {
 	}
 }
 
+// lnetSetMessages fills the kind of messages whose section the line stands in: interfaces and peers have the same three.
+func lnetSetMessages(s *lnetScan, section lnetLabel, sent, received, dropped *LNetMessages) {
+	switch section {
+	case lnetSent:
+		sent.set(s)
+	case lnetReceived:
+		received.set(s)
+	case lnetDropped:
+		dropped.set(s)
+	}
+}
+
 func (h *LNetHealthStats) set(s *lnetScan) {
 	switch s.label {
 	case lnetFatal:

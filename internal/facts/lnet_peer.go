@@ -156,14 +156,7 @@ func (n *LNetPeerNI) set(s *lnetScan, section lnetLabel) {
 	case lnetSendCount, lnetRecvCount, lnetDropCount: // up to 2.9 they stand outside of statistics
 		n.Stats.set(s)
 	case lnetPut, lnetGet, lnetReply, lnetAck, lnetHello:
-		switch section {
-		case lnetSent:
-			n.Sent.set(s)
-		case lnetReceived:
-			n.Received.set(s)
-		case lnetDropped:
-			n.Dropped.set(s)
-		}
+		lnetSetMessages(s, section, &n.Sent, &n.Received, &n.Dropped)
 	case lnetHealth:
 		lnetSetInt(s, &n.Health)
 	case lnetHealthDropped:

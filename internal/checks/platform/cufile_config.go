@@ -14,7 +14,7 @@ import (
 func edit(file string) check.Fix {
 	text := file
 	if strings.ContainsAny(file, " \t'\"$`\\;&|<>()*?[]{}~#!\n") {
-		file = "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
+		file = check.ShellQuote(file)
 	}
 	return check.Fix{
 		Text:     "change the value in " + text + "; programs read it when they start",
