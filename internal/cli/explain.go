@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -129,10 +128,7 @@ func (a *app) explain(ctx context.Context, args []string) error {
 		return ctx.Err()
 	}
 	if sinks[0].format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(out)
+		err = render.Document(a.stdout, out)
 	} else {
 		_, err = io.WriteString(a.stdout, explainText(out, a.g.verbose, a.g.quiet))
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -71,10 +70,7 @@ func (a *app) fix(ctx context.Context, f checkFlags, ids []string) error {
 	p := makePlan(r, ids, f.fs)
 	a.code = exitCode(endingOf(r), a.g.exitStyle, a.g.failOnWarn)
 	if sinks[0].format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(p)
+		return render.Document(a.stdout, p)
 	}
 	return printPlan(a.stdout, r, p, ids, f.fs)
 }

@@ -202,15 +202,22 @@ var (
 	switches   = []string{"enabled", "enabled,", "disabled", "disabled,", "true", "false", "debug", "info", "warn", "up", "down"}
 )
 
+// ofKind are the rows of one kind that answer to a name.
+func (b *Base) ofKind(name, kind string) []profile.Entry {
+	var found []profile.Entry
+	for _, e := range b.named(name) {
+		if e.Kind == kind {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
 // values are those of a row of gdscheck: "dmabuf, compat".
 func (b *Base) values(list string) []profile.Entry {
 	var found []profile.Entry
 	for v := range strings.SplitSeq(list, ",") {
-		for _, e := range b.named(normal(v)) {
-			if e.Kind == profile.KindGdscheck {
-				found = append(found, e)
-			}
-		}
+		found = append(found, b.ofKind(normal(v), profile.KindGdscheck)...)
 	}
 	return found
 }
@@ -223,11 +230,7 @@ func (b *Base) counters(line string) []profile.Entry {
 		if !ok {
 			continue
 		}
-		for _, e := range b.named(normal(name)) {
-			if e.Kind == profile.KindCounter {
-				found = append(found, e)
-			}
-		}
+		found = append(found, b.ofKind(normal(name), profile.KindCounter)...)
 	}
 	return found
 }
@@ -236,11 +239,7 @@ func (b *Base) counters(line string) []profile.Entry {
 func (b *Base) keys(line string) []profile.Entry {
 	var found []profile.Entry
 	for _, m := range quotedKey.FindAllStringSubmatch(line, -1) {
-		for _, e := range b.named(m[1]) {
-			if e.Kind == profile.KindKey {
-				found = append(found, e)
-			}
-		}
+		found = append(found, b.ofKind(m[1], profile.KindKey)...)
 	}
 	return found
 }

@@ -64,7 +64,7 @@ type CufileOpen struct {
 	Noise   string `json:"noise"`
 }
 
-// DriverOpen is known where no gdscheck was there to ask and a library was.
+// DriverOpen is known where gdscheck gave no report (not there, or it does not start) and a library was found.
 var DriverOpen = Define("cufile-open", []string{"gdscheck"}, func(in *In) Known[CufileOpen] {
 	it := in.Item(CufileOpenSource)
 	if !it.OK() {

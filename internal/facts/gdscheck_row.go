@@ -27,6 +27,9 @@ func (r GDSRow) Path() Answer {
 	if len(r.Tokens) == 0 {
 		return CannotTell
 	}
+	if r.Has("p2pdma") && !r.Has("nvfs") && !strings.Contains(r.Value, "Supported") && networked(r.Name) {
+		return No // P2PDMA is of local NVMe: over a network it carries nothing
+	}
 	for _, t := range r.Tokens {
 		if t != "compat" && !slices.Contains(gdsNegative, t) {
 			return Yes
@@ -126,4 +129,15 @@ func gdsVariable(line string) (GDSSetting, bool) {
 		return GDSSetting{}, false
 	}
 	return GDSSetting{name, strings.TrimSpace(value)}, true
+}
+
+// networked are the rows of file systems that nvidia-fs, or their own RDMA, serves.
+func networked(row string) bool {
+	low := strings.ToLower(row)
+	for _, n := range []string{"lustre", "exascaler", "nfs", "gpfs", "spectrum", "beegfs", "scatefs", "virtiofs"} {
+		if strings.Contains(low, n) {
+			return true
+		}
+	}
+	return false
 }

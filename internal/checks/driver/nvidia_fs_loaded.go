@@ -89,21 +89,13 @@ var rebootNode = check.Fix{Text: "reboot: a module in this state neither works f
 
 // sinceLoad are the kernel's words on a BUG in the module that is loaded now.
 func sinceLoad(v check.View) []check.Evidence {
-	log := check.Maybe(v, facts.KLog)
-	if !log.OK {
-		return nil
-	}
-	rest, found := log.V.SinceLast(loadedLine)
-	if !found {
-		rest = log.V
-	}
 	var bugs []facts.Hit
-	for _, h := range check.LogLines(rest, check.Get(v, facts.Rules).Signatures, "nvidia-fs-loaded") {
+	for _, h := range loadHits(v) {
 		if h.Signature.ID == "nvfs-kernel-bug" {
 			bugs = append(bugs, h)
 		}
 	}
-	return check.QuoteHits(log.V.Source, bugs)
+	return check.QuoteHits(check.Maybe(v, facts.KLog).V.Source, bugs)
 }
 
 // withCause adds what the kernel log says of failed attempts to load it, and puts the fix first that fits: a

@@ -52,11 +52,7 @@ var _ = check.Register(check.Check{
 				continue
 			}
 			text := r.Name + " : " + r.Value
-			path := r.Path()
-			if path == facts.Yes && networked(r.Name) && !r.Has("nvfs") && !strings.Contains(r.Value, "Supported") && r.Has("p2pdma") {
-				path = facts.No // P2PDMA is of local NVMe: over a network it carries nothing
-			}
-			switch path {
+			switch r.Path() {
 			case facts.Yes:
 				found = append(found, text)
 			case facts.CannotTell:
@@ -84,14 +80,3 @@ var _ = check.Register(check.Check{
 		return []check.Finding{check.NotKnown(wantWhole, "the rows of the storage drivers were not seen to their end")}
 	},
 })
-
-// networked are the rows of file systems that nvidia-fs, or their own RDMA, serves.
-func networked(row string) bool {
-	low := strings.ToLower(row)
-	for _, n := range []string{"lustre", "exascaler", "nfs", "gpfs", "spectrum", "beegfs", "scatefs", "virtiofs"} {
-		if strings.Contains(low, n) {
-			return true
-		}
-	}
-	return false
-}
