@@ -3,6 +3,7 @@
 package evidence
 
 import (
+	"strings"
 	"time"
 )
 
@@ -42,12 +43,15 @@ const (
 // ("/proc/modules"), the words of a command ("lsmod"), or a probe and its path ("open /dev/nvidia-fs0").
 // Origin says where this very text came from when that differs (a path below a root, a pasted file's name).
 type Item struct {
-	Source    string     `json:"source"`
-	Form      Form       `json:"form"`
-	Filter    []string   `json:"filter,omitempty"` // Filtered: a line was kept if it holds one of these (lower case)
-	Place     Place      `json:"place"`
-	Origin    string     `json:"origin,omitempty"`
-	Step      int        `json:"step"`         // order of snapshots; never taken from a clock or the alphabet
+	Source string   `json:"source"`
+	Form   Form     `json:"form"`
+	Filter []string `json:"filter,omitempty"` // Filtered: a line was kept if it holds one of these (lower case)
+	Place  Place    `json:"place"`
+	Origin string   `json:"origin,omitempty"`
+	Step   int      `json:"step"` // order of snapshots; never taken from a clock or the alphabet
+	// Series: items of one series are ordered by their steps. Those of different series (files of a folder) are
+	// ordered by their epochs alone, and not at all if one of them stands Alone.
+	Series    string     `json:"series,omitempty"`
 	At        *time.Time `json:"at,omitempty"` // when the look was taken, if known
 	State     State      `json:"state"`
 	Errno     string     `json:"errno,omitempty"` // symbolic, as EPERM
@@ -74,3 +78,20 @@ func StatfsSource(path string) string { return "statfs " + path }
 // HeldSource names a file read while other files are held open by the reader: the driver's list of storage
 // modules means something only then.
 func HeldSource(path string) string { return "held " + path }
+
+// Epoch is how many steps an epoch has; Alone begins the name of a series that has no order to any other.
+const (
+	Epoch = 1_000_000
+	Alone = "="
+)
+
+// Before tells that one item is known to have been taken before another.
+func (i *Item) Before(j *Item) bool {
+	if i.Series == j.Series {
+		return i.Step < j.Step
+	}
+	if strings.HasPrefix(i.Series, Alone) || strings.HasPrefix(j.Series, Alone) {
+		return false
+	}
+	return i.Step/Epoch < j.Step/Epoch
+}

@@ -143,7 +143,7 @@ func MountUnit(dir string) string {
 
 // ConfigureUnit is the unit that attaches the EFA interfaces to LNet at boot.
 var ConfigureUnit = Define("efa-service", []string{"efa-service"}, func(in *In) Known[UnitAnswer] {
-	it := in.Item(UnitSource(ConfigureUnitName))
+	it := in.All(UnitSource(ConfigureUnitName))
 	if it != nil && it.State == evidence.Absent {
 		return Because[UnitAnswer]("there is no systemctl: the service cannot be asked for", "how the client is configured at boot here")
 	}
@@ -163,7 +163,7 @@ var ConfigureUnit = Define("efa-service", []string{"efa-service"}, func(in *In) 
 
 // SetupLog is what the set-up script said in its journal.
 var SetupLog = Define("efa-setup", []string{"efa-service"}, func(in *In) Known[EFASetup] {
-	it := in.Item(ConfigureJournal)
+	it := in.All(ConfigureJournal)
 	if !it.OK() || len(it.Out) == 0 {
 		return Unknown[EFASetup](in)
 	}

@@ -141,3 +141,9 @@ func networked(row string) bool {
 	}
 	return false
 }
+
+// IsGDSCheckRow tells a line that, by itself, only gdscheck's driver configuration has.
+func IsGDSCheckRow(line string) bool {
+	_, ok := gdsRow(line, false)
+	return ok
+}

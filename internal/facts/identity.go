@@ -69,6 +69,9 @@ var InstanceType = Define("instance-type", []string{"identity"}, func(in *In) Kn
 	}
 	name, vendor := in.Item(ProductSource), in.Item(VendorSource)
 	if !name.OK() {
+		if typ := instanceNamed(in); typ != "" {
+			return Have(typ)
+		}
 		return Unknown[string](in)
 	}
 	typ := strings.TrimSpace(string(name.Out))
@@ -80,6 +83,23 @@ var InstanceType = Define("instance-type", []string{"identity"}, func(in *In) Kn
 	}
 	return Have(typ)
 })
+
+// instanceNamed is the type that another output names: the set-up script prints it, and gdscheck the firmware's name.
+func instanceNamed(in *In) string {
+	if s := Use(in, SetupLog); s.OK {
+		for _, r := range s.V.Runs {
+			if r.Instance != "" {
+				return r.Instance
+			}
+		}
+	}
+	if p := Use(in, Platform); p.OK {
+		if _, ok := in.Profile().Instance(p.V.Product); ok {
+			return p.V.Product
+		}
+	}
+	return ""
+}
 
 // Container is the sign by which a container is known, "" on a host.
 var Container = Define("container", []string{"identity", "mounts"}, func(in *In) Known[string] {

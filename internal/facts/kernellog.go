@@ -146,7 +146,7 @@ const (
 var KLog = Define("kernel-log", []string{"kernel-log"}, func(in *In) Known[KernelLog] {
 	var best Known[KernelLog]
 	for _, src := range []string{DmesgSource, JournalSource} {
-		it := in.Item(src)
+		it := in.All(src)
 		if !it.OK() || len(it.Out) == 0 {
 			continue
 		}

@@ -43,6 +43,7 @@ func missing(source string, it *evidence.Item) (why, need string) {
 	if f, ok := strings.CutPrefix(source, "held "); ok {
 		source = f + " read while the driver is open"
 	}
+	ask := askFor(source)
 	words := func(def string) string {
 		if it != nil && len(it.Err) > 0 {
 			return strings.TrimSpace(string(it.Err))
@@ -51,7 +52,7 @@ func missing(source string, it *evidence.Item) (why, need string) {
 	}
 	switch {
 	case it == nil:
-		return source + ": not looked at", "the output of " + source
+		return source + ": not looked at", ask
 	case it.State == evidence.Denied:
 		return words(source + ": permission denied"), NeedRoot
 	case it.State == evidence.TimedOut:
@@ -59,11 +60,33 @@ func missing(source string, it *evidence.Item) (why, need string) {
 	case it.State == evidence.Absent:
 		return words(source + ": not there"), source
 	case it.State == evidence.NotCollected:
-		return words(source + ": not looked at"), "the output of " + source
+		return words(source + ": not looked at"), ask
 	case it.State == evidence.Failed:
 		return words(source + ": failed"), "a readable " + source
 	}
 	return fmt.Sprintf("%s: nothing in it that is understood", source), "the whole output of " + source
+}
+
+// commandsFor are what a person types for sources that are no command or file of their own.
+var commandsFor = map[string]string{
+	BootSearchSource:      "grep -rsE 'nvidia[-_]fs' /etc/modules-load.d /usr/lib/modules-load.d /etc/systemd/system /etc/rc.local",
+	CallerEnvironment:     "env | grep -E 'CUFILE|LD_LIBRARY_PATH', as the program has it",
+	CufileLibrariesSource: "ldconfig -p | grep libcufile",
+	CufileLogSource:       "gdscheck -p",
+	EFADevicesSource:      "ls -l /sys/class/infiniband/",
+	PCISource:             "lspci -nnk",
+	LNetSource:            "sudo lnetctl net show -v 4",
+}
+
+// askFor is what would answer: the command to type, or the file to show.
+func askFor(source string) string {
+	if c := commandsFor[source]; c != "" {
+		return c
+	}
+	if strings.HasPrefix(source, "/") && !strings.Contains(source, " ") {
+		return "cat " + source
+	}
+	return "the output of " + source
 }
 
 // rank orders reasons: the one that tells most about the node is given.

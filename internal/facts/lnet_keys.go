@@ -37,7 +37,7 @@ var Net = Define("lnet", []string{"lnet", "modules"}, func(in *In) Known[LNetNow
 	n, problem := ParseLNet(it.Out, it.Err, it.Exit)
 	switch problem.State {
 	case LNetAnswered:
-		n.Cut = n.Cut || it.Truncated
+		n.Cut = n.Cut || it.Truncated || it.Form != evidence.Whole
 		return Have(LNetNow{LNet: n})
 	case LNetNotLoaded, LNetNotConfigured:
 		if m := Use(in, KernelModules); problem.State == LNetNotLoaded && m.OK {

@@ -146,6 +146,9 @@ type MountAnswer struct {
 // Answers are the answers of the Lustre mounts.
 var Answers = Define("lustre-answers", []string{"lustre-answers", "mounts"}, func(in *In) Known[[]MountAnswer] {
 	m := Use(in, Mounts)
+	if list := listedTargets(in); len(list) > 0 && in.Pasted() {
+		return Have(list)
+	}
 	if !m.OK {
 		return Known[[]MountAnswer]{Why: m.Why, Need: m.Need}
 	}
@@ -174,6 +177,21 @@ var Answers = Define("lustre-answers", []string{"lustre-answers", "mounts"}, fun
 	}
 	return Have(out)
 })
+
+// listedTargets are answers known by lfs df alone, as texts have them: it listed targets, so the mount answered.
+func listedTargets(in *In) []MountAnswer {
+	var out []MountAnswer
+	for _, it := range in.Prefix(LfsDfSource("")) {
+		if !it.OK() {
+			continue
+		}
+		if df := ParseLfsDf(it.Out); len(df.Targets) > 0 {
+			df.Cut = df.Cut || it.Form != evidence.Whole
+			out = append(out, MountAnswer{Dir: strings.TrimPrefix(it.Source, LfsDfSource("")), Statfs: evidence.Present, Df: Some(df)})
+		}
+	}
+	return out
+}
 
 // FstabNow is /etc/fstab.
 var FstabNow = Define("fstab", []string{"fstab"}, func(in *In) Known[Fstab] {

@@ -70,6 +70,9 @@ const MountinfoSource = "/proc/self/mountinfo"
 var Mounts = Define("mounts", []string{"mounts"}, func(in *In) Known[MountTable] {
 	it := in.Item(MountinfoSource)
 	if !it.OK() {
+		if t, ok := mountTexts(in); ok {
+			return Have(t)
+		}
 		return Unknown[MountTable](in)
 	}
 	t := ParseMountinfo(it.Out)

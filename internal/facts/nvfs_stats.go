@@ -199,7 +199,7 @@ const (
 
 // Stats is the driver's statistics file.
 var Stats = Define("nvidia-fs-stats", []string{"nvidia-fs-proc"}, func(in *In) Known[NVFSStats] {
-	it := in.Item(NVFSProc + "/stats")
+	it := in.Last(NVFSProc + "/stats")
 	if it.OK() {
 		if s := ParseNVFSStats(it.Out); !s.Empty() {
 			return Have(s)

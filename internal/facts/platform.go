@@ -84,6 +84,10 @@ var NVFSQuestion = Define("nvidia-fs-question", Sources(GPUNode.Sources, RowsInQ
 	if !p.OK || rows.V.What == "Lustre" || strings.HasPrefix(rows.V.What, "lustre") {
 		return n
 	}
+	// A report that was not seen to its end may yet name P2PDMA or C2C, which need no nvidia-fs.
+	if in.Pasted() && p.V.UnloadedSpoken && (p.V.Partial || !p.V.Whole(GDSDriver) || !p.V.Whole(GDSConfig)) {
+		return Have(Scope{CannotTell, "the whole output of gdscheck -p: it may name a path that needs no nvidia-fs"})
+	}
 	look := rows.V.Rows
 	if rows.V.What == "" {
 		look = nil

@@ -78,6 +78,13 @@ var Question = Define("question", []string{"mounts", "modules", "identity", "fst
 			return Have(Scope{Yes, "AWS offers Lustre GDS over EFA on " + t.V})
 		}
 	}
+	if m.OK && in.Pasted() {
+		for _, typ := range []string{"wekafs", "gpfs", "beegfs", "scatefs"} {
+			if l := m.V.OfType(typ); len(l) > 0 {
+				return Have(Scope{No, "the outputs show " + typ + " on " + l[0].Dir + " and no sign of Lustre"})
+			}
+		}
+	}
 	if m.OK && !m.V.Cut && mods.OK && (mods.V.Complete || mods.V.NoModules) {
 		return Have(Scope{No, "no Lustre mount and no Lustre module; name one with --fs if it should be"})
 	}

@@ -1,0 +1,124 @@
+package facts
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// LibraryCounts are I/Os by the way they took, as libcufile counts them.
+type LibraryCounts struct{ NVFS, P2P, POSIX uint64 }
+
+// Total is the number of I/Os.
+func (c LibraryCounts) Total() uint64 { return c.NVFS + c.P2P + c.POSIX }
+
+// LibraryTold is what libcufile told of one program's I/O.
+type LibraryTold struct {
+	Source                 string // for people: "gds_stats", "cufile.log of process 77"
+	Item                   int
+	Reads, Writes, Unsplit LibraryCounts
+}
+
+// LibraryUse is what libcufile told of programs' I/O: its own statistics, and its log where that is detailed enough.
+var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
+	var out []LibraryTold
+	for _, i := range in.looks(GDSStatsSource) {
+		s, ok := ParseGDSStats(in.item(i).Out)
+		if !ok {
+			continue
+		}
+		read, write := s.Sum()
+		told := LibraryTold{Source: "gds_stats", Item: i, Reads: libraryCounts(read), Writes: libraryCounts(write)}
+		if told.Reads.Total()+told.Writes.Total() > 0 {
+			out = append(out, told)
+		}
+	}
+	for _, i := range in.looks(PastedCufileLog, CufileLogSource) {
+		t, err := ParseCufileTraffic(bytes.NewReader(in.item(i).Out))
+		if err != nil {
+			continue
+		}
+		for _, p := range t.Processes {
+			told := LibraryTold{Source: fmt.Sprintf("cufile.log of process %d", p.PID), Item: i, Reads: pathCounts(p.Read), Writes: pathCounts(p.Write), Unsplit: pathCounts(p.Unsplit)}
+			if told.Reads.Total()+told.Writes.Total()+told.Unsplit.Total() > 0 {
+				out = append(out, told)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return Because[[]LibraryTold]("libcufile's own counts were not seen", "gds_stats -l 3 of the program, or its cufile.log at level TRACE")
+	}
+	return Have(out)
+})
+
+// libraryCounts reads a direction of gds_stats: up to 1.13 it prints only how many of all were POSIX, and what was not
+// was nvidia-fs's then. Without that split nothing is told of the path.
+func libraryCounts(d GDSStatsIO) LibraryCounts {
+	if !d.Ops.OK || !d.Posix.OK || d.Posix.V > d.Ops.V {
+		return LibraryCounts{}
+	}
+	c := LibraryCounts{POSIX: d.Posix.V, P2P: d.P2P.Or(0)}
+	if c.POSIX+c.P2P > d.Ops.V {
+		return LibraryCounts{}
+	}
+	c.NVFS = d.Ops.V - c.POSIX - c.P2P
+	return c
+}
+
+func pathCounts(p CufilePaths) LibraryCounts {
+	return LibraryCounts{NVFS: p.NVFS + p.Direct, P2P: p.P2P, POSIX: p.Posix}
+}
+
+// CompatOff tells what a process's log says of its fallback.
+type CompatOff struct {
+	Off     bool   // allow and force are printed as false
+	Line    string // the words
+	Refused string // the words by which the direct path was refused then
+}
+
+// StrictOff is what the last process of the logs says that it went by.
+var StrictOff = Define("strict-off", nil, func(in *In) Known[CompatOff] {
+	var out Known[CompatOff]
+	for _, i := range in.looks(PastedCufileLog) {
+		t, err := ParseCufileTraffic(bytes.NewReader(in.item(i).Out))
+		if err != nil {
+			continue
+		}
+		for _, p := range t.Processes {
+			if !p.UseCompat.OK {
+				continue
+			}
+			c := CompatOff{Off: !p.UseCompat.V && !p.ForceCompat.V, Line: fmt.Sprintf("process %d: use_compat_mode : %v", p.PID, p.UseCompat.V)}
+			if c.Off {
+				c.Refused = refusal(p)
+			}
+			out = Have(c)
+			out.From = []int{i}
+		}
+	}
+	if !out.OK {
+		return Because[CompatOff]("no log tells what the library went by", "cufile.log of the run at level INFO")
+	}
+	return out
+})
+
+// refusal finds the words by which a process without a fallback was refused the direct path.
+func refusal(p CufileProcess) string {
+	if p.Paths().NVFS+p.Paths().P2P+p.Paths().Direct > 0 {
+		return "" // another open or file of the same process went directly: which one is in question is not told
+	}
+	for _, o := range p.Opens {
+		if !o.OK && o.Code.OK && (o.Code.V == 5001 || o.Code.V == 5008) {
+			return fmt.Sprintf("driver open %d: %s", o.Code.V, o.Message)
+		}
+	}
+	for _, h := range p.Handles {
+		if h.OK.OK && !h.OK.V && h.Code.OK && h.Code.V == 5008 {
+			return h.Line.Message
+		}
+	}
+	return ""
+}
+
+// RefusedFile knows gdsio's words for a file that is refused the direct path, which come with compat mode off alone.
+func RefusedFile(s string) bool { return strings.Contains(s, "GPUDirect Storage not supported") }

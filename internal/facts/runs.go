@@ -1,0 +1,113 @@
+package facts
+
+import (
+	"strings"
+
+	"gdsproof/internal/evidence"
+)
+
+// Runs is the I/O that is known to have been done, in no order but that of its steps.
+var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
+	var out []Run
+	for _, i := range in.looks(GdsioSource, DDSource) {
+		it := in.item(i)
+		list := gdsioRuns(it)
+		if it.Source == DDSource {
+			list = ddRuns(it)
+		}
+		for _, r := range list {
+			r.Item = i
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return Because[[]Run]("no run of a load is in what was seen", "the lines that gdsio printed")
+	}
+	return Have(out)
+})
+
+// typedAbove is the "$ command" that stands above an output.
+func typedAbove(it *evidence.Item) string {
+	first, _, _ := strings.Cut(string(it.Out), "\n")
+	c, ok := strings.CutPrefix(first, "$ ")
+	if !ok {
+		return ""
+	}
+	return c
+}
+
+func gdsioRuns(it *evidence.Item) []Run {
+	g := ParseGdsio(it.Out)
+	c, known := ParseGdsioCommand(typedAbove(it))
+	var out []Run
+	for _, r := range g.Runs {
+		if r.Cut && !r.DoneBytes.OK {
+			continue
+		}
+		run := Run{Engine: "gdsio", Op: r.Op, GDS: r.GDS, CPU: r.CPU, Bytes: r.DoneBytes, Asked: r.AskedBytes, Ops: r.Ops, IOSize: r.IOSizeBytes, Threads: r.Threads, GiBs: r.GiBs, Line: r.Line}
+		if known {
+			if run.Op == "" {
+				run.Op = c.Op
+			}
+			if !run.GDS && !run.CPU && r.XferType == "" {
+				run.GDS, run.CPU = c.GDS, c.CPU
+			}
+			run.Strict = strictAsked(c)
+		}
+		if len(r.Odd) > 0 {
+			// A line that does not agree with itself was mangled on its way: its numbers are no testimony.
+			run.Bytes, run.Ops, run.Failed = Opt[uint64]{}, Opt[uint64]{}, ""
+		}
+		out = append(out, run)
+	}
+	for _, e := range g.Errors {
+		run := Run{Engine: "gdsio", Op: e.Op, GDS: true, Failed: e.Line, Code: e.Code, Line: e.Line}
+		if known {
+			if run.Op == "" {
+				run.Op = c.Op
+			}
+			run.GDS, run.CPU, run.Strict = c.GDS, c.CPU, strictAsked(c)
+		}
+		out = append(out, run)
+	}
+	return out
+}
+
+// strictAsked tells that a command asked for compat mode off: by the switch, or by a configuration of its own.
+func strictAsked(c GdsioCommand) bool {
+	return strings.EqualFold(c.Env["CUFILE_ALLOW_COMPAT_MODE"], "false") || c.Env[CufilePathEnv] != ""
+}
+
+func ddRuns(it *evidence.Item) []Run {
+	var out []Run
+	for _, d := range ParseDD(it.Out) {
+		r := Run{Engine: "dd", CPU: true, Bytes: Some(d.Bytes), Line: d.Line}
+		if d.Command != nil {
+			r.Op = d.Command.Op
+		}
+		if len(d.Odd) > 0 {
+			r.Bytes = Opt[uint64]{}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Verification is what a run said of the data it read.
+type Verification struct {
+	OK   bool
+	Line string
+	Item int
+}
+
+// Verifications are all that were said.
+var Verifications = Define("verifications", nil, func(in *In) Known[[]Verification] {
+	var out []Verification
+	for _, i := range in.looks(GdsioSource) {
+		g := ParseGdsio(in.item(i).Out)
+		if g.Verified.OK {
+			out = append(out, Verification{g.Verified.V, "gdsio's own comparison", i})
+		}
+	}
+	return Have(out)
+})
