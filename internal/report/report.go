@@ -45,11 +45,23 @@ type Report struct {
 	DurationSeconds float64   `json:"duration_seconds"`
 	Verdict         Verdict   `json:"verdict"`
 	Findings        []Finding `json:"findings"`
-	Facts           Facts     `json:"facts"`
+	// Inputs are the texts that pasted evidence was read from, part by part.
+	Inputs []Input `json:"inputs,omitempty"`
+	Facts  Facts   `json:"facts"`
 }
 
 // Facts is no part of the stable schema.
 type Facts map[string]any
+
+// Input is a part of a text that was read, and what it was taken for.
+type Input struct {
+	Name       string `json:"name"`
+	FirstLine  int    `json:"first_line"`
+	LastLine   int    `json:"last_line"`
+	Recognised bool   `json:"recognised"`
+	What       string `json:"what,omitempty"`
+	Words      string `json:"words,omitempty"` // how a part begins that was not recognised
+}
 
 // Tool is the program that made the report.
 type Tool struct {
@@ -75,6 +87,8 @@ type Verdict struct {
 	Summary     string    `json:"summary"`
 	FirstAction *Action   `json:"first_action,omitempty"`
 	Witnesses   []Witness `json:"witnesses"`
+	// Spoken: a witness spoke of the path, whatever the outcome.
+	Spoken bool `json:"-"`
 }
 
 // Action is the first thing to do.
@@ -92,6 +106,8 @@ type Witness struct {
 	Says      string            `json:"says"`
 	Summary   string            `json:"summary"`
 	Numbers   map[string]uint64 `json:"numbers"`
+	// WouldSpeakIf is what would let a silent witness speak.
+	WouldSpeakIf string `json:"would_speak_if,omitempty"`
 }
 
 // Finding is the judgement of one check on one subject. Check, subject and place are its identity.

@@ -1,0 +1,41 @@
+package witness
+
+import (
+	"gdsproof/internal/facts"
+)
+
+// CaseNow is the case of a node as far as its evidence tells it; NotApplicable is left to who knows the checks.
+var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
+	var c Case
+	q, efa := facts.Use(in, facts.Question), facts.Use(in, facts.EFAQuestion)
+	c.EFA = q.V.Is == facts.Yes && efa.V.Is != facts.No
+	c.WritesAllowed = writesAllowed(in)
+	moved, failed := false, ""
+	for _, r := range facts.Use(in, facts.Runs).V {
+		moved = moved || r.Moved()
+		if r.Failed != "" && failed == "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {
+			failed = r.Failed
+		}
+	}
+	if !moved {
+		c.CannotMove = failed
+	}
+	return facts.Have(c)
+})
+
+// writesAllowed tells whether the evidence shows gds_rdma_write_support to be on. libcufile's built-in value is on
+// too, but what it reads in the end only its report or its file tells.
+func writesAllowed(in *facts.In) bool {
+	const key = "properties.gds_rdma_write_support"
+	if p := facts.Use(in, facts.Platform); p.OK {
+		if b := p.V.Bool(key); b.OK {
+			return b.V
+		}
+	}
+	c := facts.Use(in, facts.CufileConfig)
+	if !c.OK || !c.V.Etc.Read && c.V.Named == nil {
+		return false
+	}
+	v, ok := c.V.Effective(key, "")
+	return ok && v.Value == "true"
+}

@@ -1,0 +1,123 @@
+package witness
+
+import (
+	"fmt"
+
+	"gdsproof/internal/facts"
+)
+
+// controlHears speaks of the windows in which only the CPU was asked: the driver must not move there. If it does,
+// somebody else was at work, or the control run was none.
+func controlHears(h *hearing) {
+	ws := fact(h, facts.DriverWindows)
+	said := false
+	for _, w := range ws.V {
+		if w.Phase != "control" || w.Broken != "" {
+			continue
+		}
+		d := readWindow(w)
+		dir := Both
+		dirs := map[string]bool{}
+		for _, r := range w.Runs {
+			dirs[direction(r.Op)] = true
+		}
+		if len(dirs) == 1 {
+			for k := range dirs {
+				dir = k
+			}
+		}
+		t := Testimony{Witness: Control, Direction: dir, Phase: "control", Numbers: d.numbers(), Evidence: h.quote(w.Items[:]...)}
+		if rose(d.mmap) || rose(d.sparse) || rose(d.reads) || rose(d.writes) {
+			t.Says = Moved
+			t.Summary = "the driver's counters moved during a run that did not ask for GDS: another program uses GDS on this host, or the run was no control"
+			t.WouldSpeakIf = "the same runs with nothing else at work"
+		} else {
+			t.Says, t.Summary = Still, "the driver's counters did not move during the run through the CPU"
+		}
+		h.say(t)
+		said = true
+	}
+	if !said {
+		h.say(Testimony{Witness: Control, Direction: Both, Says: Silent, Summary: "no run through the CPU lies between two looks at the driver's counters", WouldSpeakIf: "a run with -x 1 and the counters behind it"})
+	}
+}
+
+// libraryHears speaks of what libcufile says of its own I/O: its statistics, and its log at level TRACE.
+func libraryHears(h *hearing) {
+	heard := false
+	for _, u := range fact(h, facts.LibraryUse).V {
+		for _, l := range []struct {
+			dir string
+			n   facts.LibraryCounts
+		}{{Reads, u.Reads}, {Writes, u.Writes}, {Both, u.Unsplit}} {
+			if l.n.Total() == 0 {
+				continue
+			}
+			heard = true
+			n := l.n
+			t := Testimony{Witness: Library, Direction: l.dir, Phase: "gds", Evidence: h.quote(u.Item),
+				Numbers: map[string]uint64{"total": n.Total(), "nvfs": n.NVFS, "p2p": n.P2P, "posix": n.POSIX}}
+			what := map[string]string{Reads: "reads", Writes: "writes", Both: "operations"}[l.dir]
+			switch {
+			case n.POSIX == n.Total():
+				t.Says, t.Summary = Compat, fmt.Sprintf("%d of %d %s were POSIX (%s)", n.POSIX, n.Total(), what, u.Source)
+			case n.POSIX > 0:
+				t.Says, t.Summary = Mixed, fmt.Sprintf("%d of %d %s were POSIX, the others direct (%s)", n.POSIX, n.Total(), what, u.Source)
+			case n.P2P > 0:
+				t.Says, t.Summary = P2PDMA, fmt.Sprintf("%d of %d %s took PCI P2PDMA, none was POSIX (%s)", n.P2P, n.Total(), what, u.Source)
+			default:
+				t.Says, t.Summary = GDS, fmt.Sprintf("%d of %d %s took the GDS path, none was POSIX (%s)", n.NVFS+n.P2P, n.Total(), what, u.Source)
+			}
+			h.say(t)
+		}
+	}
+	if !heard {
+		h.say(Testimony{Witness: Library, Direction: Both, Says: Silent, Summary: "nothing seen tells what libcufile counted",
+			WouldSpeakIf: "libcufile's own statistics (profile.cufile_stats 3 and gds_stats -l 3), or its log at level TRACE"})
+	}
+}
+
+// gdsReasons are errors by which libcufile refuses the direct path, with compat mode off (cufile.md 3.2).
+var gdsReasons = map[int64]string{5001: "nvidia-fs is not loaded", 5008: "GDS is not supported on this file"}
+
+// strictHears speaks of runs with compat mode off. A refusal shows by itself that it was off; a success speaks only if
+// the library said what it went by.
+func strictHears(h *hearing) {
+	heard := false
+	off := fact(h, facts.StrictOff)
+	for _, r := range fact(h, facts.Runs).V {
+		t := Testimony{Witness: Strict, Direction: direction(r.Op), Phase: "strict", Evidence: h.quote(r.Item)}
+		switch {
+		case r.Failed != "" && r.GDS && (gdsReasons[r.Code.V] != "" || facts.RefusedFile(r.Failed)):
+			t.Says, t.Summary = Failed, "refused with compat mode off: "+r.Failed
+		case r.Strict && r.GDS && r.Moved() && off.OK && off.V.Off:
+			t.Says, t.Summary = OK, fmt.Sprintf("%s moved with compat mode off, as the library's log says (%s)", Size(r.Bytes.V), off.V.Line)
+			t.Numbers = map[string]uint64{"bytes": r.Bytes.V}
+		case r.Strict && r.GDS && r.Moved():
+			t.Says, t.Summary = Silent, "a run that asked for compat mode off succeeded; what the library really went by was not seen"
+			t.WouldSpeakIf = "cufile.log of that run at level INFO, with use_compat_mode : false in it"
+		default:
+			continue
+		}
+		heard = true
+		h.say(t)
+	}
+	if off.OK && off.V.Off && off.V.Refused != "" {
+		heard = true
+		h.say(Testimony{Witness: Strict, Direction: Both, Phase: "strict", Says: Failed, Summary: "refused with compat mode off: " + off.V.Refused, Evidence: h.quote(off.From...)})
+	}
+	if !heard {
+		h.say(Testimony{Witness: Strict, Direction: Both, Says: Silent, Summary: "no run with compat mode off was seen", WouldSpeakIf: "a read and a write with allow_compat_mode and force_compat_mode false, and the log of that run"})
+	}
+}
+
+// dataHears speaks of runs that compared what they read with what was written.
+func dataHears(h *hearing) {
+	for _, v := range fact(h, facts.Verifications).V {
+		t := Testimony{Witness: Data, Direction: Reads, Phase: "gds", Says: OK, Summary: "the data read were the data written: " + v.Line, Evidence: h.quote(v.Item)}
+		if !v.OK {
+			t.Says, t.Summary = Failed, "DATA WRONG: "+v.Line
+		}
+		h.say(t)
+	}
+}
