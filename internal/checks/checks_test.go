@@ -51,7 +51,7 @@ func look(t testing.TB, spec string) *evidence.Set {
 
 func judge(t testing.TB, set *evidence.Set) []check.Finding {
 	t.Helper()
-	return check.Run(checks.All(), facts.NewTable(set, rules(t)), evidence.Host)
+	return check.Run(checks.Passive(), facts.NewTable(set, rules(t)), evidence.Host)
 }
 
 // worst is the worst status of a check's findings.
@@ -128,6 +128,9 @@ func TestRegistry(t *testing.T) {
 			good = good || want == "pass"
 			bad = bad || want == "fail" || want == "warn"
 		}
+		if c.Step == 4 {
+			continue // they judge I/O that was done: see TestExperimentChecks
+		}
 		if !good {
 			t.Errorf("%s: no example passes", c.ID)
 		}
@@ -198,7 +201,7 @@ func TestFaults(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Errorf("%s,%s: alarms of %v, want %v", shape, f.Name, got, want)
 				}
-				v := check.Verdict(checks.All(), fs, "")
+				v := check.Verdict(checks.Passive(), fs, "")
 				if v.FirstAction == nil && seen(f) != "" || v.FirstAction != nil && v.FirstAction.Check != f.Check && !slices.Contains(always[shape], v.FirstAction.Check) {
 					t.Errorf("%s,%s: first action %+v", shape, f.Name, v.FirstAction)
 				}

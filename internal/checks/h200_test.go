@@ -30,7 +30,7 @@ func TestH200WithoutNVFS(t *testing.T) {
 	if s := worst(fs, "gpu-driver"); s != report.Pass {
 		t.Errorf("gpu-driver: %s", s)
 	}
-	v := check.Verdict(checks.All(), fs, "")
+	v := check.Verdict(checks.Passive(), fs, "")
 	if v.Outcome != report.NotReady || v.FirstAction.Check != "nvidia-fs-loaded" {
 		t.Errorf("%+v", v)
 	}

@@ -17,7 +17,7 @@ import (
 func TestNormalLines(t *testing.T) {
 	for _, shape := range shapesWithGPU() {
 		fs := judge(t, look(t, shape))
-		if v := check.Verdict(checks.All(), fs, ""); v.Outcome != report.Ready {
+		if v := check.Verdict(checks.Passive(), fs, ""); v.Outcome != report.Ready {
 			t.Errorf("%s is %s: %s", shape, v.Outcome, v.Summary)
 		}
 		no := "compat"

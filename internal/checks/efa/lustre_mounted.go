@@ -89,7 +89,7 @@ var _ = check.Register(check.Check{
 			if !strings.Contains(m.Source, "@tcp") {
 				f.Summary = m.Dir + " is " + m.Source
 			}
-			if !hasOption(m.Options, "flock") && !hasOption(m.Options, "localflock") {
+			if m.Options != "" && !hasOption(m.Options, "flock") && !hasOption(m.Options, "localflock") {
 				f.Summary += "; mounted without flock, which programs that lock files want"
 			}
 			f.Subject = m.Dir
