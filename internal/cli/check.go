@@ -63,7 +63,7 @@ func (a *app) check(ctx context.Context, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	selected, err := f.choose(checks.All())
+	selected, err := f.choose(checks.Passive())
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (a *app) fix(ctx context.Context, f checkFlags, ids []string) error {
 			return usagef("no check %q: see gdsproof check --help", id)
 		}
 	}
-	r, err := a.examine(ctx, f, checks.All())
+	r, err := a.examine(ctx, f, checks.Passive())
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (a *app) root() *cobra.Command {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.SetHelpTemplate(c.HelpTemplate() + "\n" + exitHelp())
 	a.g.register(c.PersistentFlags())
-	c.AddCommand(a.checkCommand(), a.explainCommand(), a.fixCommand(), a.simCommand(), a.versionCommand())
+	c.AddCommand(a.checkCommand(), a.explainCommand(), a.fixCommand(), a.readCommand(), a.simCommand(), a.versionCommand())
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return usagef("no verb %q: see gdsproof --help", args[0])

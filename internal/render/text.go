@@ -35,11 +35,13 @@ func Text(w io.Writer, r *report.Report, o TextOptions) error {
 	t.linef("%s  %s", t.p.outcome(r.Verdict.Outcome, strings.ToUpper(string(r.Verdict.Outcome))), line(r.Verdict.Summary))
 	if !o.Quiet {
 		t.node(r)
+		t.witnesses(r)
 		t.findings(r)
 		if o.Verbose {
 			t.judgement(r)
 		}
 		t.action(r)
+		t.inputs(r)
 	}
 	_, err := w.Write(t.b.Bytes())
 	return err
@@ -76,6 +78,9 @@ func (t *text) findings(r *report.Report) {
 	step := 0
 	for i := range r.Findings {
 		f := &r.Findings[i]
+		if f.Status == report.Unknown && f.BlockedBy == "" && !t.o.Verbose && quietUnknown(r, f) {
+			continue
+		}
 		if f.Step != step {
 			step = f.Step
 			t.linef("\n%s", t.p.bold(fmt.Sprintf("Step %d: %s", step, Steps[step])))
@@ -114,6 +119,9 @@ func (t *text) findings(r *report.Report) {
 				t.fix("           ", "fix", x)
 			}
 		}
+	}
+	if !t.o.Verbose {
+		t.unknowns(r)
 	}
 	if n := count(r, func(f *report.Finding) bool { return f.Status == report.Unknown && f.Needed == needRoot }); n > 0 {
 		t.linef("\nRun as root: %d unknown become known.", n)

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gdsproof/internal/checks"
+	"gdsproof/internal/evidence"
+	"gdsproof/internal/facts"
+	"gdsproof/internal/paste"
+	"gdsproof/internal/profile"
+	"gdsproof/internal/report"
+)
+
+func readTexts(t testing.TB, rules *profile.Profile, texts ...paste.Text) *report.Report {
+	t.Helper()
+	set, _ := paste.Read(texts)
+	set.Items = append([]evidence.Item{facts.Options{}.Item()}, set.Items...)
+	return judgeRead(set, rules, checks.All())
+}
+
+func builtIn(t testing.TB) *profile.Profile {
+	t.Helper()
+	p, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func guideText(t testing.TB) string {
+	t.Helper()
+	b, err := os.ReadFile("../paste/testdata/guide.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func given(s string) paste.Text { return paste.Text{Name: "ticket.txt", Data: []byte(s), Given: true} }
+
+// TestGuide: the guide's own sequence of outputs is proven, all normal; without the report the writes stay open; with
+// Sparse Reads flat nothing is proven; with nothing registered the CPU carried it.
+func TestGuide(t *testing.T) {
+	rules, text := builtIn(t), guideText(t)
+	report0 := text[strings.Index(text, "ubuntu@gpu-7:~$ /usr/local/cuda/gds/tools/gdscheck"):]
+	report0 = report0[:strings.Index(report0, "Platform verification succeeded\n")+len("Platform verification succeeded\n")]
+	for name, tc := range map[string]struct {
+		text         string
+		want, rd, wr report.Outcome
+		alarms       string
+	}{
+		"whole":             {text, report.Proven, report.Proven, report.Unproven, ""},
+		"without report":    {strings.Replace(text, report0, "", 1), report.Unproven, report.Proven, report.Unproven, ""},
+		"without prompts":   {strings.ReplaceAll(text, "ubuntu@gpu-7:~$ ", ""), report.Proven, report.Proven, report.Unproven, ""},
+		"Sparse Reads flat": {strings.ReplaceAll(text, "n=10240 io", "n=0 io"), report.Unproven, report.Unproven, report.Unproven, ""},
+		"not registered":    {strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(text, "n=10240 io", "n=0 io"), "n=12 ok=12", "n=4 ok=4"), "=12", "=4"), report.Refuted, report.Refuted, report.Refuted, ""},
+		"EFA flat": {strings.NewReplacer("17442", "2070", "24611", "4120", "17407", "2069", "24574", "4119").Replace(text), report.Contradicted, report.Contradicted, report.Contradicted,
+			"io-wire-efa"},
+		"writes off":    {strings.Replace(text, "gds_rdma_write_support : true", "gds_rdma_write_support : false", 1), report.Unproven, report.Proven, report.Unproven, "cufile-config"},
+		"control moved": {text[:strings.LastIndex(text, "Mmap")] + strings.ReplaceAll(text[strings.LastIndex(text, "Mmap"):], "=12", "=16"), report.Unproven, "", "", "io-control"},
+		"one GPU without": {strings.Replace(text, "GPU index 3 NVIDIA B200 bar:1 bar size (MiB):262144 supports GDS", "GPU index 3 NVIDIA B200 bar:1 bar size (MiB):262144 Model Not Supported", 1), report.Proven, report.Proven,
+			report.Unproven, "platform-gpus"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := readTexts(t, rules, given(tc.text))
+			if v := r.Verdict; v.Outcome != tc.want || v.Reads != tc.rd || v.Writes != tc.wr {
+				t.Errorf("%s, reads %s, writes %s: %s", v.Outcome, v.Reads, v.Writes, v.Summary)
+			}
+			if got := alarms(r); got != tc.alarms {
+				t.Errorf("red or yellow: %q, want %q", got, tc.alarms)
+			}
+		})
+	}
+}
+
+func alarms(r *report.Report) string {
+	var out []string
+	for _, f := range r.Findings {
+		if f.Status == report.Fail || f.Status == report.Warn {
+			out = append(out, f.Check)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// nodeWords: the questions of the captured nodes' table by our checks; those that are not listed are not scored.
+var nodeWords = map[string][]string{
+	"nvfs-module": {"nvidia-fs-loaded"}, "nvfs-device": {"nvidia-fs-devices"}, "platform": {"platform-verification"}, "fs-row": {"platform-storage"}, "iommu": {"platform-iommu"}, "acs": {"platform-acs"},
+	"bar1": {"platform-bar"}, "mount": {"lustre-mounted"}, "lnet-efa": {"lnet-efa-net", "lnet-efa-count", "lnet-efa-up", "lnet-efa-nid", "lnet-efa-priority"}, "lustre-targets": {"lustre-answers"},
+	"efa-errors": {"io-wire-errors", "kernel-log"}, "lnet-traffic": {"io-wire-efa"}, "data-path": {"io-library", "io-driver-reads", "io-driver-writes", "io-driver-registered", "io-strict"}, "driver": {"gpu-driver"},
+	"cufile-json": {"cufile-config"}, "instance": {"instance-gds"}, "lustre-modules": {"lustre-client"}, "efa-devices": {"efa-devices"}, "efa-service": {"efa-service"},
+}
+
+var nodeOutcomes = map[string][]report.Outcome{
+	"WORKS": {report.Proven}, "DOES NOT WORK": {report.Refuted, report.Mixed, report.NotReady}, "NOT PROVEN": {report.Unproven, report.Ready, report.UnknownResult},
+	"NOT APPLICABLE": {report.NotApplicable, report.Unproven},
+}
+
+// TestNodes: six whole nodes as people gave them, against what was really the matter with each.
+func TestNodes(t *testing.T) {
+	dir := os.Getenv("GDSPROOF_CAPTURES")
+	if dir == "" {
+		t.Skip("GDSPROOF_CAPTURES is not set: the captured nodes are not there")
+	}
+	rules := builtIn(t)
+	b, err := os.ReadFile(filepath.Join(dir, "nodes", "verdicts.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := map[string]*report.Report{}
+	scored := 0
+	for i, row := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		f := strings.Split(row, "\t")
+		if i == 0 || len(f) < 3 {
+			continue
+		}
+		r := nodes[f[0]]
+		if r == nil {
+			r = readTexts(t, rules, nodeTexts(t, filepath.Join(dir, "nodes", f[0]))...)
+			nodes[f[0]] = r
+		}
+		if f[1] == "OVERALL-GDS" {
+			ok := false
+			for _, o := range nodeOutcomes[f[2]] {
+				ok = ok || r.Verdict.Outcome == o
+			}
+			if !ok {
+				t.Errorf("%s: %s (%s), should be %s", f[0], r.Verdict.Outcome, r.Verdict.Summary, f[2])
+			}
+			continue
+		}
+		for _, id := range nodeWords[f[1]] {
+			for _, g := range r.Findings {
+				if g.Check != id {
+					continue
+				}
+				scored++
+				if contradicts(f[2], g.Status) && !(f[1] == "efa-errors" && g.Status == report.Pass && id == "kernel-log") {
+					t.Errorf("%s: %s is %s (%s); %s is %s", f[0], id, g.Status, g.Summary, f[1], f[2])
+				}
+			}
+		}
+	}
+	if len(nodes) != 6 || scored < 60 {
+		t.Errorf("%d nodes, %d findings compared", len(nodes), scored)
+	}
+}
+
+// contradicts: fail and warn count alike, unknown contradicts nothing, not-applicable is skip.
+func contradicts(want string, got report.Status) bool {
+	switch got {
+	case report.Unknown:
+		return false
+	case report.Fail, report.Warn:
+		return want != "fail" && want != "warn"
+	case report.Pass:
+		return want != "pass" && want != "unknown"
+	}
+	return want != "not-applicable" && want != "unknown"
+}
+
+func nodeTexts(t testing.TB, dir string) []paste.Text {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []paste.Text
+	for _, d := range list {
+		if d.Name() == "case.md" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, d.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, paste.Text{Name: filepath.Join(dir, d.Name()), Data: b})
+	}
+	return out
+}
+
+// TestDamagedTexts: a text that is cut, shuffled, doubled or has other line ends is never proven if it was not before,
+// and has no red finding that only the cut made.
+func TestDamagedTexts(t *testing.T) {
+	dir := os.Getenv("GDSPROOF_CAPTURES")
+	if dir == "" {
+		t.Skip("GDSPROOF_CAPTURES is not set: the captured outputs are not there")
+	}
+	rules := builtIn(t)
+	texts := map[string]string{"guide": guideText(t)}
+	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(p, ".md") || strings.HasSuffix(p, ".tsv") {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		texts[strings.TrimPrefix(p, dir+"/")] = string(b)
+		return err
+	})
+	if err != nil || len(texts) < 50 {
+		t.Fatalf("%d texts: %v", len(texts), err)
+	}
+	// Every byte takes long: by default a prime stride, another offset for each text, and every end of a line.
+	every := os.Getenv("GDSPROOF_EVERY_BYTE") != ""
+	rnd := rand.New(rand.NewPCG(7, 11))
+	for name, s := range texts {
+		whole := readTexts(t, rules, given(s))
+		red := reds(whole)
+		compare := func(how, text string, cut bool) {
+			t.Helper()
+			r := readTexts(t, rules, given(text))
+			if r.Verdict.Outcome == report.Proven && whole.Verdict.Outcome != report.Proven {
+				t.Errorf("%s, %s: proven: %s", name, how, r.Verdict.Summary)
+			}
+			for id := range reds(r) {
+				if cut && !red[id] && !waits(r, id) {
+					t.Errorf("%s, %s: %s is red", name, how, id)
+				}
+			}
+		}
+		stride := max(1, len(s)/12)
+		if every {
+			stride = 1
+		}
+		for i := rnd.IntN(stride); i < len(s); i += stride {
+			compare(fmt.Sprintf("cut at %d", i), s[:i], true)
+		}
+		ends := strings.Count(s, "\n")
+		for k, i := 0, 0; i < len(s); k++ {
+			n := strings.IndexByte(s[i:], '\n')
+			if n < 0 {
+				break
+			}
+			i += n + 1
+			if every || ends < 40 || k%(ends/25) == 0 {
+				compare(fmt.Sprintf("cut behind line %d", k+1), s[:i], true)
+				compare(fmt.Sprintf("from line %d on", k+2), s[i:], false)
+			}
+		}
+		compare("CRLF", strings.ReplaceAll(s, "\n", "\r\n"), true)
+		var doubled strings.Builder
+		lines := strings.SplitAfter(s, "\n")
+		for _, l := range lines {
+			doubled.WriteString(l)
+			doubled.WriteString(l)
+		}
+		compare("doubled", doubled.String(), false)
+		for range 3 {
+			rnd.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			compare("shuffled", strings.Join(lines, ""), false)
+		}
+	}
+}
+
+func reds(r *report.Report) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range r.Findings {
+		// What was seen to be wrong and waits for another fault is red too, once that one is out of sight.
+		if f.Status == report.Fail || f.Status == report.Unknown && f.BlockedBy != "" {
+			out[f.Check] = true
+		}
+	}
+	switch r.Verdict.Outcome {
+	case report.NotReady, report.Refuted, report.Mixed:
+		out["the verdict"] = true
+	}
+	return out
+}
+
+// waits tells that a finding only waits for another.
+func waits(r *report.Report, id string) bool {
+	for _, f := range r.Findings {
+		if f.Check == id && f.BlockedBy == "" && f.Status == report.Fail {
+			return false
+		}
+	}
+	return id != "the verdict"
+}
