@@ -85,12 +85,14 @@ var StrictOff = Define("strict-off", nil, func(in *In) Known[CompatOff] {
 			continue
 		}
 		for _, p := range t.Processes {
-			if !p.UseCompat.OK {
+			c := CompatOff{Off: p.UseCompat == Some(false) && !p.ForceCompat.V, Line: fmt.Sprintf("process %d: use_compat_mode : %v", p.PID, p.UseCompat.V)}
+			// An open that ends over a missing driver had no fallback, whatever was printed of the settings.
+			words := refusal(p)
+			if !p.UseCompat.OK && words == "" {
 				continue
 			}
-			c := CompatOff{Off: !p.UseCompat.V && !p.ForceCompat.V, Line: fmt.Sprintf("process %d: use_compat_mode : %v", p.PID, p.UseCompat.V)}
-			if c.Off {
-				c.Refused = refusal(p)
+			if c.Off = c.Off || !p.UseCompat.OK; c.Off {
+				c.Refused = words
 			}
 			out = Have(c)
 			out.From = []int{i}
