@@ -34,6 +34,20 @@ type Modules struct {
 	// NoModules: the kernel has no list, which is how one without loadable modules looks.
 	NoModules bool
 	Source    string
+	asked     []string // by a filter whose output was seen to its end
+}
+
+// Lacks tells that a module is known not to be loaded: a whole list, or one that was filtered for it, has no such row.
+func (m Modules) Lacks(name string) bool {
+	if _, ok := m.Get(name); ok {
+		return false
+	}
+	for _, p := range m.asked {
+		if p != "" && strings.Contains(strings.ReplaceAll(name, "-", "_"), p) {
+			return true
+		}
+	}
+	return m.Complete
 }
 
 // Get finds a module; the kernel spells a dash as an underscore.
@@ -104,23 +118,54 @@ func moduleName(s string) bool {
 
 // KernelModules is the list of loaded modules, from the kernel or from lsmod.
 var KernelModules = Define("kernel-modules", []string{"modules", "identity"}, func(in *In) Known[Modules] {
-	proc, ls := in.Item("/proc/modules"), in.Item("lsmod")
-	for _, it := range []*evidence.Item{proc, ls} {
-		if !it.OK() {
-			continue
+	proc := in.Item("/proc/modules")
+	out := Modules{ByName: map[string]Module{}}
+	for _, src := range []string{"/proc/modules", "lsmod"} {
+		for _, it := range in.Steps(src) {
+			out.take(it)
 		}
-		mods, header, odd := ParseModules(it.Out)
-		// lsmod without its header was filtered or cut at the top, whatever the item says of itself. A list
-		// whose last line has no end was cut at the bottom. A row that is not understood may be the wanted one.
-		complete := it.Complete() && (it.Source == "/proc/modules" || header) && bytes.HasSuffix(it.Out, []byte("\n")) && odd == 0
-		if len(mods) == 0 && !complete {
-			continue
+		if out.Source != "" {
+			return Have(out)
 		}
-		return Have(Modules{ByName: mods, Complete: complete, Source: it.Source})
 	}
+	in.Item("lsmod")
 	// A /proc that hides all but processes (subset=pid) lacks the list too: then its other files are not there either.
 	if proc != nil && proc.State == evidence.Absent && in.Item(KernelSource).OK() {
 		return Have(Modules{ByName: map[string]Module{}, NoModules: true, Source: "/proc/modules"})
 	}
 	return Unknown[Modules](in)
 })
+
+// take reads one look at the list. A later one stands over an earlier one as far as it goes.
+func (m *Modules) take(it *evidence.Item) {
+	if !it.OK() {
+		return
+	}
+	mods, header, odd := ParseModules(it.Out)
+	// lsmod without its header was filtered or cut at the top, whatever the item says of itself. A list whose last
+	// line has no end was cut at the bottom. A row that is not understood may be the wanted one.
+	ended := !it.Truncated && (len(it.Out) == 0 || bytes.HasSuffix(it.Out, []byte("\n"))) && odd == 0
+	complete := ended && it.Complete() && (it.Source == "/proc/modules" || header)
+	filtered := ended && it.Form == evidence.Filtered && len(it.Filter) > 0
+	if len(mods) == 0 && !complete && !filtered {
+		return
+	}
+	m.Source = it.Source
+	if complete {
+		m.ByName, m.Complete, m.asked = mods, true, nil
+		return
+	}
+	if filtered {
+		for _, p := range it.Filter {
+			for name := range m.ByName {
+				if _, still := mods[name]; !still && p != "" && strings.Contains(name, p) {
+					delete(m.ByName, name)
+				}
+			}
+		}
+		m.asked = append(m.asked, it.Filter...)
+	}
+	for name, mod := range mods {
+		m.ByName[name] = mod
+	}
+}

@@ -59,7 +59,7 @@ var _ = check.Register(check.Check{
 		}
 		notThere := dir.OK && !dir.V
 		switch {
-		case mods.OK && mods.V.Complete:
+		case mods.OK && mods.V.Lacks("nvidia_fs"):
 			f := check.With(check.Fail("the nvidia_fs module is not loaded"), check.Quote(mods.V.Source, "no line begins with nvidia_fs"))
 			return []check.Finding{withCause(v, f)}
 		case mods.OK && mods.V.NoModules && notThere:
