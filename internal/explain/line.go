@@ -129,3 +129,18 @@ func stripEscapes(dst, line []byte) []byte {
 	}
 	return dst
 }
+
+// place is the kind of line that a stamp makes it.
+func (s *stamped) place() place {
+	switch {
+	case s.level != 0:
+		return stampCufile
+	case len(s.stamp) > 0:
+		return stampKernel
+	}
+	t := bytes.TrimLeft(s.text, " \t>|")
+	if len(t) > 6 && (hasAt(t, 0, []byte("cufio")) || hasAt(t, 0, []byte("curdma"))) { // quoted without its stamp
+		return stampCufile | stampNone
+	}
+	return stampNone
+}
