@@ -104,5 +104,5 @@ func isFine(e profile.Entry, value string) bool {
 			return true
 		}
 	}
-	return e.Kind == profile.KindCounter && strings.ContainsAny(v, "0") && !strings.ContainsAny(v, "123456789-")
+	return e.Kind == profile.KindCounter && v != "" && strings.Trim(v, "0.%") == ""
 }

@@ -137,9 +137,23 @@ func (b *Base) statsRow(t string, _ *outputs, _ bool) []Field {
 	case !known:
 		return nil // "Error : ret=-5" of another program
 	case own:
-		return append([]Field{{row, isFine(row, rest)}}, failed...)
+		return append([]Field{{row, noFailure(label, keys)}}, failed...)
 	}
 	return append(failed, others...) // Reads : Bandwidth(MiB/s)=0 …
+}
+
+// noFailure tells whether none of the keys of a row that count failures has counted one: n and ok are no trouble.
+func noFailure(label string, keys []keyValue) bool {
+	for _, k := range keys {
+		counts := label == "Error"
+		for _, word := range []string{"err", "fail", "eio"} {
+			counts = counts || strings.Contains(k.key, word)
+		}
+		if counts && strings.Trim(k.value, "0") != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // gdscheckValues are those of a storage row.

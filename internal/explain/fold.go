@@ -59,6 +59,7 @@ type clip struct {
 }
 
 func (c *clip) set(b []byte)   { c.n = copy(c.b[:], b) }
+func (c *clip) bytes() []byte  { return c.b[:c.n] }
 func (c *clip) String() string { return string(c.b[:c.n]) }
 
 // NewFold begins a log.
@@ -110,8 +111,18 @@ func (f *Fold) hit(row int, s *stamped, line []byte) {
 		}
 		f.last[row] = g
 	}
+	g.seen(s.stamp)
+}
+
+// seen counts a line. Threads and files come out of order, so the first time is the least one.
+func (g *group) seen(stamp []byte) {
 	g.count++
-	g.last.set(s.stamp)
+	switch {
+	case g.key.pid == overflow || !before(stamp, g.last.bytes()):
+		g.last.set(stamp)
+	case before(stamp, g.first.bytes()):
+		g.first.set(stamp)
+	}
 }
 
 // overflow stands for all processes beyond the cap.
@@ -168,8 +179,7 @@ func (f *Fold) unknown(s *stamped, line []byte) {
 		}
 		f.shapes[h] = g
 	}
-	g.count++
-	g.last.set(s.stamp)
+	g.seen(s.stamp)
 }
 
 // shape begins the group of a new shape. Beyond the cap, lines that are explained are still kept: there may be a long

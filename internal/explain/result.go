@@ -175,6 +175,7 @@ func (s *Section) rank(b *Base) {
 			for _, cause := range e.After {
 				if k, ok := at[cause]; ok && s.Lines[k].score <= s.Lines[j].score {
 					s.Lines[k].score = s.Lines[j].score + 1
+					s.Lines[k].Class = profile.Class(s.Lines[k].score) // as telling as what it leads to
 				}
 			}
 		}

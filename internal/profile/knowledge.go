@@ -58,9 +58,8 @@ type Entry struct {
 	Fine []string `yaml:"fine,omitempty"` // values (their fronts) that are no sign of trouble, besides counts of 0
 	// Weight is how telling a line is, 1 to 100; see Class.
 	Weight  int      `yaml:"weight,omitempty"`
-	Level   string   `yaml:"level,omitempty"`  // as libcufile usually prints it
-	After   []string `yaml:"after,omitempty"`  // rows whose lines are the cause of this one's
-	Behind  []string `yaml:"behind,omitempty"` // rows whose lines tell more than this one's: where one is there, this one stands behind it
+	Level   string   `yaml:"level,omitempty"` // as libcufile usually prints it
+	After   []string `yaml:"after,omitempty"` // rows whose lines are the cause of this one's
 	Meaning string   `yaml:"meaning"`
 	Cause   string   `yaml:"cause,omitempty"`
 	Remedy  string   `yaml:"remedy,omitempty"`
@@ -174,7 +173,7 @@ func (k Entry) check() error {
 	if k.In != "" && !slices.Contains(Outputs, k.In) {
 		return fmt.Errorf("%s: in: %q is none of %s", row, k.In, strings.Join(Outputs, ", "))
 	}
-	for _, n := range slices.Concat(k.Names, k.After, k.Behind, k.Fine) {
+	for _, n := range slices.Concat(k.Names, k.After, k.Fine) {
 		if strings.TrimSpace(n) == "" {
 			return fmt.Errorf("%s: an empty name", row)
 		}
