@@ -96,6 +96,7 @@ type explainedWord struct {
 	Rows        []explain.Row        `json:"rows"`
 	Checks      []explain.CheckWords `json:"checks"`
 	Suggestions []string             `json:"suggestions"`
+	Note        string               `json:"note,omitempty"` // why it is not known
 }
 
 func (a *app) explain(ctx context.Context, args []string) error {
@@ -186,7 +187,7 @@ func (o *explained) fill(ctx context.Context, a *app, base *explain.Base, args [
 }
 
 func wordOf(x explain.Answer) explainedWord {
-	w := explainedWord{Query: render.Clean(x.Query), Known: x.Known(), Rows: []explain.Row{}, Checks: []explain.CheckWords{}, Suggestions: append([]string{}, x.Suggestions...)}
+	w := explainedWord{Query: render.Clean(x.Query), Known: x.Known(), Rows: []explain.Row{}, Checks: []explain.CheckWords{}, Suggestions: append([]string{}, x.Suggestions...), Note: x.Note}
 	for _, e := range x.Entries {
 		w.Rows = append(w.Rows, explain.RowOf(e))
 	}

@@ -68,11 +68,17 @@ func (t *explainer) section(s explain.Section, shown map[string]bool) {
 	}
 }
 
-// brief prints a row of a pasted output by its name; what was said of it above is not said again.
-func (t *explainer) brief(r explain.Row, shown map[string]bool) {
+// brief prints a row of a pasted output by the name that the line has; what was said of it above is not said again.
+func (t *explainer) brief(r explain.Row, line string, shown map[string]bool) {
 	name := r.ID
 	if len(r.Names) > 0 {
 		name = render.Clean(r.Names[0])
+	}
+	for _, n := range r.Names {
+		if strings.Contains(line, n) {
+			name = render.Clean(n)
+			break
+		}
 	}
 	if shown[r.ID] && !t.verbose {
 		t.linef("  %s: as above", name)
@@ -108,7 +114,7 @@ func (t *explainer) unknown(l explain.Log, shown map[string]bool) {
 		}
 		t.linef("\n%s", x.Text)
 		for _, r := range l.Unknown[i].Rows {
-			t.brief(r, shown)
+			t.brief(r, x.Text, shown)
 		}
 	}
 	head := false

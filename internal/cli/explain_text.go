@@ -51,7 +51,9 @@ func (t *explainer) topics(topics []explain.Topic) {
 func (t *explainer) word(w explainedWord) {
 	if !w.Known {
 		t.linef("%s: unknown", w.Query)
-		if len(w.Suggestions) > 0 {
+		if w.Note != "" {
+			t.linef("  %s", render.Clean(w.Note))
+		} else if len(w.Suggestions) > 0 {
 			t.linef("  did you mean: %s", render.Clean(strings.Join(w.Suggestions, " | ")))
 		} else if !t.quiet {
 			t.linef("  nothing like it is known; gdsproof explain lists the topics")

@@ -85,6 +85,9 @@ func (g *globals) colored(w any) bool {
 	if v := os.Getenv("CLICOLOR_FORCE"); v != "" && v != "0" {
 		return true
 	}
+	if r, ok := w.(*resultWriter); ok {
+		w = r.w
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -42,7 +42,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if len(args) > 0 && args[0] == host.ChildVerb {
 		return host.ChildMain()
 	}
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	out := &resultWriter{w: stdout}
+	a := &app{stdin: stdin, stdout: out, stderr: stderr}
 	style := styleOf(args)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -62,6 +63,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "gdsproof: interrupted")
 		return exitCode(interrupted, style, false)
+	case out.err != nil:
+		fmt.Fprintf(stderr, "gdsproof: write the result: %v\n", out.err)
+		return exitCode(internalError, style, false)
 	case errors.As(err, &ue):
 		fmt.Fprintf(stderr, "gdsproof: %v\n", err)
 		return exitCode(badUsage, style, false)
@@ -102,7 +106,15 @@ func (a *app) root() *cobra.Command {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.SetHelpTemplate(c.HelpTemplate() + "\n" + exitHelp())
 	a.g.register(c.PersistentFlags())
+	c.SetHelpCommand(helpCommand())
 	c.AddCommand(a.checkCommand(), a.explainCommand(), a.fixCommand(), a.readCommand(), a.simCommand(), a.versionCommand())
+	c.InitDefaultCompletionCmd()
+	for _, sub := range c.Commands() {
+		if sub.Name() == "completion" {
+			sub.Args = noArgs // of a shell that is not there cobra prints the help and ends well
+			sub.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return usagef("no verb %q: see gdsproof --help", args[0])

@@ -3,8 +3,6 @@ package explain
 import (
 	"bytes"
 	"hash/maphash"
-
-	"gdsproof/internal/profile"
 )
 
 // The caps keep the memory of a fold the same for a log of any size and content.
@@ -13,6 +11,7 @@ const (
 	maxLine     = 64 << 10 // of a longer line only the front is read
 	maxGroups   = 4096     // further processes and days are counted together
 	maxShapes   = 256      // further unknown lines are counted together
+	maxLate     = 20000    // lines of further unknown shapes that are looked at for names
 	maxExample  = 400
 	shapedBytes = 200 // of a line, for its shape
 )
@@ -25,6 +24,10 @@ type Fold struct {
 	shapes  map[uint64]*group
 	seed    maphash.Seed
 	scratch []byte
+	marked  bytes.Buffer
+	outputs outputs
+	numbers bool // lines that are numbers and no errors of cuFile
+	late    int  // lines behind the cap of shapes that were looked at for names
 	order   int
 
 	Lines, Known, Long int
@@ -45,7 +48,8 @@ type group struct {
 	order       int
 	first, last clip
 	example     []byte
-	entries     []profile.Entry // of an unknown line that is a word or a row
+	fields      []Field // of a line that no row knows: its names
+	number      bool    // it is a number alone
 }
 
 // clip is a stamp, copied out of the block.
@@ -55,6 +59,7 @@ type clip struct {
 }
 
 func (c *clip) set(b []byte)   { c.n = copy(c.b[:], b) }
+func (c *clip) bytes() []byte  { return c.b[:c.n] }
 func (c *clip) String() string { return string(c.b[:c.n]) }
 
 // NewFold begins a log.
@@ -76,7 +81,7 @@ func (f *Fold) Line(line []byte) {
 		line = f.scratch
 	}
 	s := readStamp(line)
-	if row := f.base.lines.best(s.text); row >= 0 {
+	if row := f.base.lines.best(s.text, s.place()); row >= 0 {
 		f.Known++
 		f.hit(row, &s, line)
 		return
@@ -106,8 +111,18 @@ func (f *Fold) hit(row int, s *stamped, line []byte) {
 		}
 		f.last[row] = g
 	}
+	g.seen(s.stamp)
+}
+
+// seen counts a line. Threads and files come out of order, so the first time is the least one.
+func (g *group) seen(stamp []byte) {
 	g.count++
-	g.last.set(s.stamp)
+	switch {
+	case g.key.pid == overflow || !before(stamp, g.last.bytes()):
+		g.last.set(stamp)
+	case before(stamp, g.first.bytes()):
+		g.first.set(stamp)
+	}
 }
 
 // overflow stands for all processes beyond the cap.
@@ -127,50 +142,63 @@ func (f *Fold) begin(key groupKey, s *stamped, line []byte) *group {
 	return g
 }
 
-// unknown folds a line that no row knows by its shape: numbers and addresses do not count.
+// unknown folds a line that no row knows by its shape: numbers and addresses do not count. Where a line can have names
+// with values, those of different outputs are kept apart, and so is a count of 0.
 func (f *Fold) unknown(s *stamped, line []byte) {
+	pasted := s.level == 0 && len(s.stamp) == 0
 	var buf [shapedBytes]byte
 	n := 0
 	for i := 0; i < len(s.text) && n < len(buf); i++ {
 		c := s.text[i]
 		if digit(c) {
-			if n > 0 && buf[n-1] == '0' {
+			if n > 0 && digit(buf[n-1]) {
+				buf[n-1] = '1'
 				continue
 			}
-			c = '0'
+			if !pasted || c != '0' {
+				c = '1'
+			}
 		}
 		buf[n] = c
 		n++
 	}
 	h := maphash.Bytes(f.seed, buf[:n])
+	text := ""
+	if pasted && len(s.text) <= maxExample {
+		text = string(s.text)
+		f.outputs.see(text)
+		f.outputs.mark(&f.marked)
+		h ^= maphash.Bytes(f.seed, f.marked.Bytes()) * 31
+		defer f.outputs.json.see(text)
+	}
 	g := f.shapes[h]
 	if g == nil {
-		if len(f.shapes) >= maxShapes {
+		if g = f.shape(s, line, text); g == nil {
 			f.Others++
 			return
 		}
-		g = f.begin(groupKey{entry: -1, pid: s.pid}, s, line)
-		copy(g.key.day[:], s.day)
-		// A pasted line may be a word that is known, or a row such as "NVMe : compat".
-		if s.level == 0 && len(s.text) <= maxExample {
-			g.entries = f.base.short(string(s.text))
-		}
 		f.shapes[h] = g
 	}
-	g.count++
-	g.last.set(s.stamp)
+	g.seen(s.stamp)
 }
 
-// short answers a line that is a name, a pair of name and value, or holds an error number.
-func (b *Base) short(line string) []profile.Entry {
-	q := normal(line)
-	for _, form := range forms(q) {
-		if e := b.named(form); len(e) > 0 {
-			return e
+// shape begins the group of a new shape. Beyond the cap, lines that are explained are still kept: there may be a long
+// output of something else before them.
+func (f *Fold) shape(s *stamped, line []byte, text string) *group {
+	full := len(f.shapes) >= maxShapes
+	if full {
+		if text == "" || f.late >= maxLate || len(f.shapes) >= 2*maxShapes {
+			return nil
 		}
+		f.late++
 	}
-	if e := b.pair(line); len(e) > 0 {
-		return e
+	g := f.begin(groupKey{entry: -1, pid: s.pid}, s, line)
+	copy(g.key.day[:], s.day)
+	if text != "" {
+		f.explain(g, text) // it may be a row such as "NVMe : compat"
 	}
-	return b.errorNumberIn(q)
+	if full && len(g.fields) == 0 {
+		return nil
+	}
+	return g
 }

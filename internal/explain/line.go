@@ -129,3 +129,55 @@ func stripEscapes(dst, line []byte) []byte {
 	}
 	return dst
 }
+
+// place is the kind of line that a stamp makes it.
+func (s *stamped) place() place {
+	switch {
+	case s.level != 0:
+		return stampCufile
+	case len(s.stamp) > 0:
+		return stampKernel
+	}
+	t := bytes.TrimLeft(s.text, " \t>|")
+	if len(t) > 6 && (hasAt(t, 0, []byte("cufio")) || hasAt(t, 0, []byte("curdma"))) { // quoted without its stamp
+		return stampCufile | stampNone
+	}
+	return stampNone
+}
+
+// before tells whether a stamp is earlier than another one of the same day. Runs of digits are compared as numbers:
+// cufile.log does not pad its milliseconds.
+func before(a, b []byte) bool {
+	switch {
+	case len(a) == 0 || len(b) == 0 || a[0] == '+' || b[0] == '+': // +0.000031 is since the line before
+		return false
+	case len(a) == len(b):
+		return bytes.Compare(a, b) < 0
+	}
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		if digit(a[i]) && digit(b[j]) {
+			m, n := i, j
+			for m < len(a) && digit(a[m]) {
+				m++
+			}
+			for n < len(b) && digit(b[n]) {
+				n++
+			}
+			if m-i != n-j {
+				return m-i < n-j
+			}
+			if c := bytes.Compare(a[i:m], b[j:n]); c != 0 {
+				return c < 0
+			}
+			i, j = m, n
+			continue
+		}
+		if a[i] != b[j] {
+			return false // of another form
+		}
+		i++
+		j++
+	}
+	return false
+}

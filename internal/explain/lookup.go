@@ -17,6 +17,7 @@ type Answer struct {
 	Entries     []profile.Entry
 	Checks      []*check.Check
 	Suggestions []string // of a word that is not known
+	Note        string   // why it is not known, where that can be said
 	How         How
 }
 
@@ -68,16 +69,21 @@ func (b *Base) Lookup(query string) Answer {
 		a.Entries = sameCase(a.Entries, a.Query)
 		return a
 	}
+	o := &outputs{}
+	o.see(query)
+	for _, f := range b.fields(query, o, true) {
+		a.Entries = append(a.Entries, f.Entry)
+	}
 	// A row of gdscheck with a value that is a word of a known line, too: the row is the better answer.
-	if a.Entries = b.pair(query); len(a.Entries) > 1 && a.Entries[0].Kind == profile.KindGdscheck && a.by(ByPair) {
+	if len(a.Entries) > 1 && a.Entries[0].Kind == profile.KindGdscheck && a.by(ByPair) {
 		return a
 	}
-	if row := b.lines.best([]byte(query)); row >= 0 {
+	if row := b.lines.best([]byte(query), anywhere); row >= 0 {
 		a.Entries = []profile.Entry{b.entries[row]}
 		a.by(ByLine)
 		return a
 	}
-	if a.Entries = b.pair(query); a.by(ByPair) {
+	if a.by(ByPair) {
 		return a
 	}
 	if a.Entries = b.numberIn(q); a.by(ByNumber) {
@@ -86,11 +92,22 @@ func (b *Base) Lookup(query string) Answer {
 	if a.Entries, a.Suggestions = b.partOf(q); a.by(ByPart) {
 		return a
 	}
+	if a.Note = b.notANumber(q); a.Note != "" {
+		a.Suggestions = nil
+		return a
+	}
 	if strings.Contains(q, " ") {
-		if row := b.lines.nearest([]byte(query)); row >= 0 {
+		row, sure := b.lines.nearest([]byte(query))
+		if sure {
 			a.Entries = []profile.Entry{b.entries[row]}
 			a.by(ByPart)
 			return a
+		}
+		if row >= 0 && len(a.Suggestions) == 0 {
+			a.Suggestions = b.entries[row].Match
+		}
+		if words := strings.Fields(q); len(words) > 3 {
+			return a // a sentence: a word of it that is known says nothing
 		}
 	}
 	// A typing error is nearer than a word that merely holds the query.
@@ -126,11 +143,10 @@ func sameCase(entries []profile.Entry, query string) []profile.Entry {
 }
 
 var (
-	prefixed  = regexp.MustCompile(`^(?:errno|error|err|ret|rc|code|status|result|cufileerror|gds error|cufile error|unknown error)[ =:(]*(-?\d+)\)?$`)
-	signed    = regexp.MustCompile(`^-(50\d\d)$`)
-	quotedKey = regexp.MustCompile(`"([a-z_0-9]+)"\s*:`)
-	number    = regexp.MustCompile(`^\d{1,4}$`)
-	inside    = regexp.MustCompile(`(?:^|[^0-9.:x-])-?(50[0-4]\d|5050)(?:$|[^0-9.:])`)
+	prefixed = regexp.MustCompile(`^(?:errno|error|err|ret|rc|code|status|result|cufileerror|gds error|cufile error|unknown error)[ =:(]*(-?\d+)\)?$`)
+	signed   = regexp.MustCompile(`^-(50\d\d)$`)
+	number   = regexp.MustCompile(`^\d{1,4}$`)
+	inside   = regexp.MustCompile(`(?:\b(?:errno|error|err|error code|cufile\w*|rc|ret|failed with)\b[ =:(]{1,4}|\bcufile\w*\b[^0-9]{1,40}[ =:(])-?(50[0-4]\d|5050)(?:$|[^0-9.:a-z])`)
 )
 
 // forms are ways in which one word is written.
@@ -150,57 +166,12 @@ func forms(q string) []string {
 	if strings.HasPrefix(q, "--") || strings.HasPrefix(q, "gdsio ") {
 		add(strings.TrimLeft(q, "- "))
 	}
-	if strings.Contains(q, "/") && !strings.Contains(q, " ") {
+	// Of a path the last part, but /sys/class/net has rx_bytes too.
+	if strings.Contains(q, "/") && !strings.Contains(q, " ") && (!strings.HasPrefix(q, "/sys/") || strings.Contains(q, "infiniband") || strings.Contains(q, "nvidia")) {
 		add(q[strings.LastIndexByte(q, '/')+1:])
 	}
 	return out
 }
-
-// pair reads "name=value", "name : value" and "device name=value"; of a row of gdscheck the value is explained too.
-func (b *Base) pair(line string) []profile.Entry {
-	line = strings.TrimSpace(line)
-	if len(line) > 400 {
-		return nil
-	}
-	at := strings.IndexAny(line, "=:")
-	if at <= 0 {
-		return b.values(line)
-	}
-	name := normal(line[:at])
-	found := b.named(name)
-	if len(found) == 0 {
-		found = b.named(strings.TrimLeft(name, "-"))
-	}
-	value := strings.TrimSpace(line[at+1:])
-	if words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '/' }); len(found) == 0 && len(words) > 1 {
-		found = b.named(words[len(words)-1])
-	}
-	if len(found) == 0 {
-		return append(b.counters(line), b.keys(line)...)
-	}
-	values := b.values(value)
-	switch found[0].Kind {
-	case profile.KindGdscheck:
-		// "Lustre: Build Version" is no row: a name of one word stands before a value that rows have.
-		if len(values) == 0 && !strings.ContainsAny(name, " -_") && !slices.Contains(freeValued, name) {
-			return nil
-		}
-		return append(found, values...)
-	case profile.KindCounter:
-		// "Error: …" begins many lines; a counter has a number or counters behind it.
-		if value != "" && !digit(value[0]) && !strings.Contains(value, "=") && !slices.Contains(switches, strings.ToLower(strings.Fields(value)[0])) {
-			return nil
-		}
-	case profile.KindGdsioOption:
-		return nil // size, directory: words of every text
-	}
-	return found
-}
-
-var (
-	freeValued = []string{"iommu", "platform", "arch", "environment"}
-	switches   = []string{"enabled", "enabled,", "disabled", "disabled,", "true", "false", "debug", "info", "warn", "up", "down"}
-)
 
 // ofKind are the rows of one kind that answer to a name.
 func (b *Base) ofKind(name, kind string) []profile.Entry {
@@ -213,53 +184,40 @@ func (b *Base) ofKind(name, kind string) []profile.Entry {
 	return found
 }
 
-// values are those of a row of gdscheck: "dmabuf, compat".
-func (b *Base) values(list string) []profile.Entry {
-	var found []profile.Entry
-	for v := range strings.SplitSeq(list, ",") {
-		found = append(found, b.ofKind(normal(v), profile.KindGdscheck)...)
-	}
-	return found
+// exactly are the rows of one kind with this very name, in the same case.
+func (b *Base) exactly(name, kind string) []profile.Entry {
+	return slices.DeleteFunc(b.ofKind(normal(name), kind), func(e profile.Entry) bool { return !slices.Contains(e.Names, name) })
 }
 
-// counters are the names before an equals sign, as in the line of a GPU in nvidia-fs's statistics.
-func (b *Base) counters(line string) []profile.Entry {
-	var found []profile.Entry
-	for _, word := range strings.Fields(line) {
-		name, _, ok := strings.Cut(word, "=")
-		if !ok {
-			continue
-		}
-		found = append(found, b.ofKind(normal(name), profile.KindCounter)...)
-	}
-	return found
-}
-
-// keys are the quoted keys of a line of cufile.json that holds several.
-func (b *Base) keys(line string) []profile.Entry {
-	var found []profile.Entry
-	for _, m := range quotedKey.FindAllStringSubmatch(line, -1) {
-		found = append(found, b.ofKind(m[1], profile.KindKey)...)
-	}
-	return found
-}
-
-// errorNumberIn is for lines that nobody asked about one by one: a port may have such a number too.
-func (b *Base) errorNumberIn(q string) []profile.Entry {
-	for _, hint := range []string{"cufile", "errno", "error", "gds", "ret"} {
-		if strings.Contains(q, hint) {
-			return b.numberIn(q)
-		}
-	}
-	return nil
-}
-
-// numberIn finds a number of cuFile within a text.
+// numberIn finds a number of cuFile within a text, where the word before it says that it is an error: a port, an
+// offset or a count may be 5001 too.
 func (b *Base) numberIn(q string) []profile.Entry {
-	if m := inside.FindStringSubmatch(q); m != nil {
-		return b.named(m[1])
+	if m := inside.FindStringSubmatch(strings.ToLower(q)); m != nil {
+		return b.ofKind(m[1], profile.KindError)
 	}
 	return nil
+}
+
+// notANumber says which numbers there are, for one that is none of them.
+func (b *Base) notANumber(q string) string {
+	if m := prefixed.FindStringSubmatch(q); m != nil {
+		q = m[1]
+	}
+	if n, err := strconv.Atoi(q); err != nil || n > -1000 && n < 1000 {
+		return ""
+	}
+	first, last := 0, 0
+	for i := range b.entries {
+		if e := &b.entries[i]; e.Kind == profile.KindError {
+			if n, err := strconv.Atoi(e.Names[0]); err == nil && n > 0 {
+				if first == 0 || n < first {
+					first = n
+				}
+				last = max(last, n)
+			}
+		}
+	}
+	return "cuFile's error numbers go from " + strconv.Itoa(first) + " to " + strconv.Itoa(last)
 }
 
 // partOf finds rows whose phrase or name holds all of the query. A part of a line that one row alone has is an

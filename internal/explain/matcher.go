@@ -2,6 +2,7 @@ package explain
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"gdsproof/internal/profile"
 )
@@ -30,6 +31,39 @@ type lineRow struct {
 	not      [][]byte
 	specific int // letters of all phrases: of two rows the one that asks for more wins
 	weight   int
+	where    place
+}
+
+// place is the kind of line that a row is looked for in, by the stamp before the text.
+type place uint8
+
+const (
+	stampCufile place = 1 << iota
+	stampKernel       // of dmesg or the journal, where every program writes
+	stampNone
+	asked    // a line that somebody asked about by itself
+	anywhere = ^place(0)
+)
+
+// ours are words that no other program's lines in the journal have.
+var ours = []string{"cufile", "nvidia", "nvfs", "gds", "gpudirect", "cuda"}
+
+func placesOf(e *profile.Entry) place {
+	switch {
+	case e.Kind == profile.KindKernelLog:
+		return stampKernel | stampNone | asked
+	case e.In == profile.OutputCufileLog:
+		return stampCufile | asked
+	}
+	w := stampCufile | stampNone | asked
+	for _, p := range e.Match {
+		for _, word := range ours {
+			if strings.Contains(strings.ToLower(p), word) {
+				return w | stampKernel
+			}
+		}
+	}
+	return w
 }
 
 type anchor struct {
@@ -44,7 +78,7 @@ func newMatcher(entries []profile.Entry) *matcher {
 		if len(e.Match) == 0 {
 			continue
 		}
-		r := lineRow{entry: i, weight: e.Weight}
+		r := lineRow{entry: i, weight: e.Weight, where: placesOf(&e)}
 		longest := 0
 		for j, p := range e.Match {
 			r.phrases = append(r.phrases, lower([]byte(p)))
@@ -110,7 +144,7 @@ func hash3(a, b, c byte) uint32 { return hashWord(uint32(a)<<8 | uint32(b)<<16 |
 func hashWord(w uint32) uint32 { return ((w | 0x20202000) &^ 0xff) * 0x9E3779B1 >> (32 - tableBits) }
 
 // best returns the entry of the row that fits a line best, or -1.
-func (m *matcher) best(line []byte) int {
+func (m *matcher) best(line []byte, at place) int {
 	if len(m.rows) == 0 {
 		return -1
 	}
@@ -122,14 +156,14 @@ func (m *matcher) best(line []byte) int {
 			continue
 		}
 		for _, a := range m.bucket[h] {
-			if found != a.row && (found < 0 || m.rows[a.row].beats(&m.rows[found])) && m.fits(a, line, end) {
+			if found != a.row && m.rows[a.row].where&at != 0 && (found < 0 || m.rows[a.row].beats(&m.rows[found])) && m.fits(a, line, end) {
 				found = a.row
 			}
 		}
 		end++
 	}
 	for _, row := range m.short {
-		if r := &m.rows[row]; (found < 0 || r.beats(&m.rows[found])) && r.holds(line, 0) {
+		if r := &m.rows[row]; r.where&at != 0 && (found < 0 || r.beats(&m.rows[found])) && r.holds(line, 0) {
 			found = row
 		}
 	}
@@ -139,26 +173,29 @@ func (m *matcher) best(line []byte) int {
 	return m.rows[found].entry
 }
 
-// nearest is for a line that was cut or quoted without its front: the row of which it holds the most, or -1.
-func (m *matcher) nearest(line []byte) int {
+// nearest is for a line that was cut or quoted without its front: the row of which it holds the most, or -1. It is
+// sure if that is the row but for its front, and most of the line: a sentence that has some of the words is no such line.
+func (m *matcher) nearest(line []byte) (entry int, sure bool) {
 	const enough = 12 // letters
-	most, row := enough-1, -1
+	most, row, without := enough-1, -1, 0
 	for i := range m.rows {
 		r := &m.rows[i]
-		n := 0
+		n, missing := 0, 0
 		for _, p := range r.phrases {
 			if contains(line, p) {
 				n += len(p)
+			} else {
+				missing++
 			}
 		}
 		if n > most || n == most && row >= 0 && r.specific < m.rows[row].specific {
-			most, row = n, i
+			most, row, without = n, i, missing
 		}
 	}
 	if row < 0 {
-		return -1
+		return -1, false
 	}
-	return m.rows[row].entry
+	return m.rows[row].entry, without <= 1 && 2*most >= len(line)
 }
 
 func (r *lineRow) beats(o *lineRow) bool {

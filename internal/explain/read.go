@@ -8,6 +8,7 @@ import (
 
 // Read folds all lines of a reader, in the memory of one block.
 func (f *Fold) Read(r io.Reader) error {
+	r = asUTF8(r)
 	buf := make([]byte, blockSize)
 	n := 0            // bytes in buf that are not read yet
 	skipping := false // the rest of a line that was too long

@@ -123,8 +123,11 @@ func (f *Fold) Result(name string) Log {
 	slices.SortFunc(unknown, byOrder)
 	for _, g := range unknown {
 		line := g.line()
-		for _, e := range g.entries {
-			line.Rows = append(line.Rows, RowOf(e))
+		if !g.number || !f.numbers { // among other numbers, 5027 is one as well
+			line.Rows = fieldRows(g.fields)
+		}
+		if len(line.Rows) > 0 {
+			l.Known += g.count
 		}
 		l.Unknown = append(l.Unknown, line)
 	}
@@ -134,6 +137,19 @@ func (f *Fold) Result(name string) Log {
 		}
 	}
 	return l
+}
+
+// fieldRows are rows about names with values. Where the value is no sign of trouble, there is no cause and no remedy.
+func fieldRows(fields []Field) []Row {
+	rows := []Row{}
+	for _, x := range fields {
+		r := RowOf(x.Entry)
+		if x.Fine {
+			r.Cause, r.Remedy = "", ""
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 func byOrder(a, b *group) int { return a.order - b.order }
@@ -159,6 +175,7 @@ func (s *Section) rank(b *Base) {
 			for _, cause := range e.After {
 				if k, ok := at[cause]; ok && s.Lines[k].score <= s.Lines[j].score {
 					s.Lines[k].score = s.Lines[j].score + 1
+					s.Lines[k].Class = profile.Class(s.Lines[k].score) // as telling as what it leads to
 				}
 			}
 		}

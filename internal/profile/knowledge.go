@@ -22,6 +22,22 @@ const (
 	KindGdsioField  = "gdsio-field"  // of the result line
 )
 
+// Outputs that a row can be bound to by In.
+const (
+	OutputStats         = "stats"          // /proc/driver/nvidia-fs/stats
+	OutputEFA           = "efa"            // hw_counters of a device
+	OutputLNet          = "lnet"           // lnetctl net, peer and global show
+	OutputLNetStats     = "lnet-stats"     // lnetctl stats show
+	OutputGdscheck      = "gdscheck"       // a row of any value
+	OutputGdscheckLine  = "gdscheck-line"  // the same, with a name that no other program has
+	OutputGdscheckValue = "gdscheck-value" // a value and no row
+	OutputGdsio         = "gdsio"          // a result line
+	OutputCufileLog     = "cufile-log"     // a line with libcufile's stamp
+)
+
+// Outputs are all of them.
+var Outputs = []string{OutputStats, OutputEFA, OutputLNet, OutputLNetStats, OutputGdscheck, OutputGdscheckLine, OutputGdscheckValue, OutputGdsio, OutputCufileLog}
+
 const (
 	maxWeight      = 100
 	shortestPhrase = 6 // of the longest of a row: a shorter one is in too many lines
@@ -37,6 +53,9 @@ type Entry struct {
 	Names []string `yaml:"names,omitempty"` // words that it answers to
 	Match []string `yaml:"match,omitempty"` // of a line: all of them, case-insensitive
 	Not   []string `yaml:"not,omitempty"`   // and none of them
+	// In is the one output in which the names or the phrases mean this: other programs use them too.
+	In   string   `yaml:"in,omitempty"`
+	Fine []string `yaml:"fine,omitempty"` // values (their fronts) that are no sign of trouble, besides counts of 0
 	// Weight is how telling a line is, 1 to 100; see Class.
 	Weight  int      `yaml:"weight,omitempty"`
 	Level   string   `yaml:"level,omitempty"` // as libcufile usually prints it
@@ -151,7 +170,10 @@ func (k Entry) check() error {
 	case len(k.Match) > 0 && (k.Weight < 1 || k.Weight > maxWeight):
 		return fmt.Errorf("%s: weight: %d is not in 1 to %d", row, k.Weight, maxWeight)
 	}
-	for _, n := range slices.Concat(k.Names, k.After) {
+	if k.In != "" && !slices.Contains(Outputs, k.In) {
+		return fmt.Errorf("%s: in: %q is none of %s", row, k.In, strings.Join(Outputs, ", "))
+	}
+	for _, n := range slices.Concat(k.Names, k.After, k.Fine) {
 		if strings.TrimSpace(n) == "" {
 			return fmt.Errorf("%s: an empty name", row)
 		}
