@@ -169,9 +169,13 @@ func (o *explained) fill(ctx context.Context, a *app, base *explain.Base, args [
 		o.Words = append(o.Words, wordOf(all))
 		return nil
 	}
+	read := false
 	for _, w := range args {
 		if w == "-" {
-			log("stdin", stdin)
+			if !read {
+				log("stdin", stdin)
+			}
+			read = true // a pipe can be read once
 			continue
 		}
 		answer := base.Lookup(w)

@@ -11,8 +11,7 @@ import (
 // log prints a folded log: the most telling process and line first, noise by name and without remedies.
 func (t *explainer) log(l explain.Log) {
 	if t.quiet {
-		if len(l.Sections) > 0 {
-			first := l.Sections[0].Lines[0]
+		if first := firstKnown(l); first != nil {
 			t.linef("%s: %s", first.Text, render.Clean(first.Rows[0].Meaning))
 		} else {
 			t.linef("%s: no known line", render.Clean(l.Name))
@@ -32,6 +31,24 @@ func (t *explainer) log(l explain.Log) {
 		t.section(s, shown)
 	}
 	t.unknown(l, shown)
+}
+
+// firstKnown is the most telling line; of an output that is no log the first name that has a cause, or else the first.
+func firstKnown(l explain.Log) (first *explain.Line) {
+	if len(l.Sections) > 0 {
+		return &l.Sections[0].Lines[0]
+	}
+	for i := range l.Unknown {
+		x := &l.Unknown[i]
+		switch {
+		case len(x.Rows) == 0:
+		case x.Rows[0].Cause != "":
+			return x
+		case first == nil:
+			first = x
+		}
+	}
+	return first
 }
 
 func (t *explainer) section(s explain.Section, shown map[string]bool) {

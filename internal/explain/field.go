@@ -34,7 +34,7 @@ func (b *Base) fields(line string, o *outputs, asked bool) []Field {
 	if rest, ok := strings.CutPrefix(t, "- "); ok { // of a list
 		t = rest
 	}
-	for _, read := range []func(string, *outputs, bool) []Field{b.statsRow, b.gdscheckRow, b.gdsioFields, b.counters} {
+	for _, read := range []func(string, *outputs, bool) []Field{b.dottedKey, b.statsRow, b.gdscheckRow, b.gdsioFields, b.counters} {
 		if found := read(t, o, asked); len(found) > 0 {
 			return found
 		}
@@ -61,6 +61,18 @@ func (b *Base) jsonKeys(line string, o *outputs) (found []Field) {
 			found = append(found, Field{Entry: e})
 		}
 	})
+	return found
+}
+
+// dottedKey is a key as gdscheck prints it, with its place in the file: "properties.use_compat_mode : true".
+func (b *Base) dottedKey(t string, _ *outputs, _ bool) (found []Field) {
+	at := strings.IndexAny(t, ":=")
+	if at <= 0 || !strings.Contains(t[:at], ".") {
+		return nil
+	}
+	for _, e := range b.exactly(strings.TrimSpace(t[:at]), profile.KindKey) {
+		found = append(found, Field{Entry: e})
+	}
 	return found
 }
 

@@ -86,6 +86,9 @@ func (b *Base) Lookup(query string) Answer {
 	if a.by(ByPair) {
 		return a
 	}
+	if a.Entries = b.gdsioCommand(query); a.by(ByPair) {
+		return a
+	}
 	if a.Entries = b.numberIn(q); a.by(ByNumber) {
 		return a
 	}
@@ -107,6 +110,9 @@ func (b *Base) Lookup(query string) Answer {
 			a.Suggestions = b.entries[row].Match
 		}
 		if words := strings.Fields(q); len(words) > 3 {
+			if near := b.closeLines(q); len(near) > 0 {
+				a.Suggestions = near
+			}
 			return a // a sentence: a word of it that is known says nothing
 		}
 	}
@@ -143,7 +149,7 @@ func sameCase(entries []profile.Entry, query string) []profile.Entry {
 }
 
 var (
-	prefixed = regexp.MustCompile(`^(?:errno|error|err|ret|rc|code|status|result|cufileerror|gds error|cufile error|unknown error)[ =:(]*(-?\d+)\)?$`)
+	prefixed = regexp.MustCompile(`^(?:errno|error|err|ret|returned|rc|code|status|result|cufileerror|gds error|cufile error|unknown error)[ =:(]*(-?\d+)\)?$`)
 	signed   = regexp.MustCompile(`^-(50\d\d)$`)
 	number   = regexp.MustCompile(`^\d{1,4}$`)
 	inside   = regexp.MustCompile(`(?:\b(?:errno|error|err|error code|cufile\w*|rc|ret|failed with)\b[ =:(]{1,4}|\bcufile\w*\b[^0-9]{1,40}[ =:(])-?(50[0-4]\d|5050)(?:$|[^0-9.:a-z])`)
@@ -198,12 +204,13 @@ func (b *Base) numberIn(q string) []profile.Entry {
 	return nil
 }
 
-// notANumber says which numbers there are, for one that is none of them.
+// notANumber says which numbers there are, for one that is none of them: a neighbour is no better.
 func (b *Base) notANumber(q string) string {
+	said := false
 	if m := prefixed.FindStringSubmatch(q); m != nil {
-		q = m[1]
+		q, said = m[1], true
 	}
-	if n, err := strconv.Atoi(q); err != nil || n > -1000 && n < 1000 {
+	if n, err := strconv.Atoi(q); err != nil || !said && n > -1000 && n < 1000 && !strings.HasPrefix(q, "-") {
 		return ""
 	}
 	first, last := 0, 0
@@ -217,8 +224,29 @@ func (b *Base) notANumber(q string) string {
 			}
 		}
 	}
-	return "cuFile's error numbers go from " + strconv.Itoa(first) + " to " + strconv.Itoa(last)
+	return "cuFile's error numbers go from " + strconv.Itoa(first) + " to " + strconv.Itoa(last) + "; of others only some numbers of errno are explained"
 }
+
+// gdsioCommand are the options of a command line of gdsio, or of a part of one that begins with an option: "-x 2".
+func (b *Base) gdsioCommand(line string) (found []profile.Entry) {
+	words := strings.Fields(line)
+	if len(words) < 2 || !optionWord.MatchString(words[0]) && words[0][strings.LastIndexByte(words[0], '/')+1:] != "gdsio" {
+		return nil
+	}
+	for _, w := range words {
+		if !optionWord.MatchString(w) {
+			continue
+		}
+		rows := b.exactly(w, profile.KindGdsioOption)
+		if len(rows) == 0 {
+			return nil // of another program
+		}
+		found = append(found, rows...)
+	}
+	return found
+}
+
+var optionWord = regexp.MustCompile(`^-[A-Za-z]$`)
 
 // partOf finds rows whose phrase or name holds all of the query. A part of a line that one row alone has is an
 // answer; a single word may be a mistake for another, so it is a suggestion.

@@ -106,7 +106,7 @@ func (p *jsonPath) see(line string) { p.walk(line, nil) }
 
 // walk calls found for each key with the path that it lies at.
 func (p *jsonPath) walk(line string, found func(path []string, key string)) {
-	if strings.IndexByte(line, '"') < 0 && strings.IndexAny(line, "{}") < 0 {
+	if strings.IndexByte(line, '"') < 0 && !strings.ContainsAny(line, "{}") {
 		return
 	}
 	for i := 0; i < len(line); i++ {

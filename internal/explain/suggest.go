@@ -12,14 +12,29 @@ func (b *Base) close(q string) []string {
 	if len(q) > 80 {
 		return nil
 	}
-	limit := max(1, len(q)/3)
+	return nearest(q, b.words, max(1, len(q)/3))
+}
+
+// closeLines are phrases of known lines that lie some typing errors away from q.
+func (b *Base) closeLines(q string) []string {
+	if len(q) > 200 {
+		return nil
+	}
+	var phrases []string
+	for i := range b.entries {
+		phrases = append(phrases, b.entries[i].Match...)
+	}
+	return nearest(q, phrases, len(q)/6)
+}
+
+func nearest(q string, words []string, limit int) []string {
 	type near struct {
 		word string
 		d    int
 	}
 	var found []near
 	seen := map[string]bool{}
-	for _, w := range b.words {
+	for _, w := range words {
 		n := normal(w)
 		if seen[n] || len(n)-len(q) > limit || len(q)-len(n) > limit {
 			continue
