@@ -53,3 +53,11 @@ func QuoteHits(source string, hits []facts.Hit) []Evidence {
 
 // ShellQuote is a word as a shell takes it, whatever is in it: commands of fixes are pasted.
 func ShellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// ShellWord is a word as a shell takes it, quoted only where that is needed.
+func ShellWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t'\"$`\\;&|<>()*?[]{}~#!\n") {
+		return ShellQuote(s)
+	}
+	return s
+}

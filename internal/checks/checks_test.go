@@ -316,7 +316,7 @@ func TestNobodyLooked(t *testing.T) {
 					c := *set
 					c.Items = slices.Clone(set.Items)
 					it := c.Items[i]
-					it.State, it.Out, it.Err = st, nil, []byte(string(st))
+					it.State, it.Out, it.Err, it.Exit = st, nil, []byte(string(st)), nil // what did not run has no exit status
 					// An open that is refused is what nvidia-fs-devices is about.
 					if strings.HasPrefix(src, "open /dev/nvidia-fs") && (st == evidence.Denied || st == evidence.Failed) {
 						continue

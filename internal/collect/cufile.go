@@ -2,14 +2,11 @@ package collect
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path"
 	"strings"
-	"time"
 
-	"gdsproof/internal/cufile"
 	"gdsproof/internal/evidence"
 	"gdsproof/internal/facts"
 	"gdsproof/internal/host"
@@ -40,6 +37,22 @@ func cufileLibraryProbe(ctx context.Context, g *Gatherer) {
 	}
 	list.Source = facts.CUDAInstallsSource
 	g.Add(list)
+	g.Add(loaders(ctx, g.Host))
+}
+
+// loaders tells which of glibc's program loaders are there. Without one neither libcufile nor NVIDIA's tools run: an
+// image of musl has none.
+func loaders(ctx context.Context, h host.Host) evidence.Item {
+	out := evidence.Item{Source: facts.LoaderSource, Form: evidence.Whole, State: evidence.Present}
+	for _, p := range facts.Loaders {
+		switch st := h.Stat(ctx, p); {
+		case st.OK():
+			out.Out = append(out.Out, p+"\n"...)
+		case st.State != evidence.Absent:
+			out.Truncated = true
+		}
+	}
+	return out
 }
 
 // libraries looks where the dynamic loader does, in its order: LD_LIBRARY_PATH, the loader's cache; then where only
@@ -47,18 +60,15 @@ func cufileLibraryProbe(ctx context.Context, g *Gatherer) {
 func libraries(ctx context.Context, h host.Host, ldPath string) evidence.Item {
 	out := evidence.Item{Source: facts.CufileLibrariesSource, Form: evidence.Whole, Place: evidence.Host, State: evidence.Present}
 	var b strings.Builder
+	way := links{h: h, seen: map[string]string{}}
 	seen := map[string]bool{}
 	add := func(p, why string) {
-		if seen[p] {
-			return
+		file, ok := way.file(ctx, p)
+		if !ok || seen[file] {
+			return // the links to one file are one library
 		}
-		st := h.Stat(ctx, p)
-		if !st.OK() {
-			return
-		}
-		seen[p] = true
-		target := strings.Trim(facts.ParseStat(st.Out)["target"], `"`)
-		fmt.Fprintf(&b, "%s: file=%s by=%s\n", p, path.Base(orElse(target, p)), why)
+		seen[file] = true
+		fmt.Fprintf(&b, "%s: file=%s by=%s\n", p, path.Base(file), why)
 	}
 	for _, d := range strings.Split(ldPath, ":") {
 		if path.IsAbs(d) {
@@ -71,12 +81,9 @@ func libraries(ctx context.Context, h host.Host, ldPath string) evidence.Item {
 			add(strings.TrimSpace(p), "ldconfig")
 		}
 	}
-	dirs := []string{"/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib", "/usr/local/cuda/targets/sbsa-linux/lib"}
-	list := h.List(ctx, "/usr/local", false)
-	for line := range strings.Lines(string(list.Out)) {
-		if n := strings.TrimRight(strings.TrimSpace(line), "/@"); strings.HasPrefix(n, "cuda-") {
-			dirs = append(dirs, "/usr/local/"+n+"/lib64", "/usr/local/"+n+"/targets/x86_64-linux/lib", "/usr/local/"+n+"/targets/sbsa-linux/lib")
-		}
+	var dirs []string
+	for _, home := range cudaHomes(ctx, h) {
+		dirs = append(dirs, home+"/lib64", home+"/targets/x86_64-linux/lib", home+"/targets/sbsa-linux/lib")
 	}
 	dirs = append(dirs, "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64")
 	for _, d := range dirs {
@@ -89,59 +96,45 @@ func libraries(ctx context.Context, h host.Host, ldPath string) evidence.Item {
 	return out
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
+// links finds the file behind a path, as the kernel would: by following each link in the way.
+type links struct {
+	h    host.Host
+	seen map[string]string // path -> what it is a link to, "" if it is none; "-" if it is not there
 }
 
-// cufileReport opens libcufile's driver once in a child, at the log level at which it writes the whole platform
-// report. It stands in for gdscheck where the tools are not installed, as in most containers.
-func cufileReport(ctx context.Context, g *Gatherer) {
-	libs := libraries(ctx, g.Host, os.Getenv("LD_LIBRARY_PATH"))
-	lib := ""
-	for line := range strings.Lines(string(libs.Out)) {
-		lib, _, _ = strings.Cut(line, ": ")
-		break
-	}
-	if lib == "" {
-		g.Add(evidence.Item{Source: facts.CufileLogSource, Form: evidence.Whole, State: evidence.Absent, Err: []byte("no libcufile is found, so there is no report through its log either")})
-		return
-	}
-	self, err := os.Executable()
-	if err != nil {
-		g.Add(evidence.Item{Source: facts.CufileLogSource, Form: evidence.Whole, State: evidence.Failed, Err: []byte(err.Error())})
-		return
-	}
-	it := g.Host.Run(ctx, host.Command{Name: facts.CufileOpenSource, Argv: []string{self, cufile.ReportVerb, lib}, Env: host.EnvCaller, Timeout: 20 * time.Second, MaxOut: 4 << 20})
-	g.Add(splitReport(it)...)
-}
-
-// splitReport makes of the child's document the open's result and the library's log, an item each.
-func splitReport(it evidence.Item) []evidence.Item {
-	log := it
-	log.Source, log.Form, log.Origin = facts.CufileLogSource, evidence.Whole, "of "+facts.CufileOpenSource
-	if !it.OK() {
-		log.Out = nil
-		return []evidence.Item{it, log}
-	}
-	var r cufile.Report
-	err := json.Unmarshal(it.Out, &r)
-	if err != nil {
-		it.State = evidence.Failed
-		it.Err = fmt.Appendf(it.Err, "\nthe child that opened libcufile left no report")
-		if it.Exit != nil {
-			it.Err = fmt.Appendf(it.Err, " (exit status %d)", *it.Exit)
+func (l links) target(ctx context.Context, p string) (to string, there bool) {
+	to, known := l.seen[p]
+	if !known {
+		if st := l.h.Stat(ctx, p); st.OK() {
+			to = strings.Trim(facts.ParseStat(st.Out)["target"], `"`)
+		} else {
+			to = "-"
 		}
-		log.State, log.Out, log.Err = it.State, nil, it.Err
-		return []evidence.Item{it, log}
+		l.seen[p] = to
 	}
-	log.Out, log.Err, log.Exit = []byte(r.Log), []byte(r.Noise), nil
-	r.Log = ""
-	it.Out, err = json.Marshal(r)
-	if err != nil {
-		it.State, it.Err = evidence.Failed, []byte(err.Error())
+	return to, to != "-"
+}
+
+// mostLinks is the kernel's own limit on links in a path.
+const mostLinks = 40
+
+func (l links) file(ctx context.Context, p string) (string, bool) {
+	done, rest := "", strings.Split(strings.Trim(path.Clean(p), "/"), "/")
+	for followed := 0; len(rest) > 0; {
+		at := path.Join("/", done, rest[0])
+		to, there := l.target(ctx, at)
+		switch {
+		case !there || followed > mostLinks:
+			return "", false
+		case to == "":
+			done, rest = at, rest[1:]
+		default:
+			if !path.IsAbs(to) {
+				to = path.Join(path.Dir(at), to)
+			}
+			followed++
+			done, rest = "", append(strings.Split(strings.Trim(path.Clean(to), "/"), "/"), rest[1:]...)
+		}
 	}
-	return []evidence.Item{it, log}
+	return done, true
 }

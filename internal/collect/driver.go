@@ -148,12 +148,12 @@ func devicesProbe(ctx context.Context, g *Gatherer) {
 func gdscheckProbe(ctx context.Context, g *Gatherer) {
 	tool := FindGDSTool(ctx, g.Host, "gdscheck")
 	if tool == "" {
-		g.Add(evidence.Item{Source: "gdscheck -p", Form: evidence.Whole, State: evidence.Absent,
+		g.Add(evidence.Item{Source: facts.GDSCheckSource, Form: evidence.Whole, State: evidence.Absent,
 			Err: []byte("gdscheck is neither in /usr/local/cuda/gds/tools nor in /usr/local/cuda-*/gds/tools")})
 		cufileReport(ctx, g)
 		return
 	}
-	it := g.Host.Run(ctx, host.Command{Name: "gdscheck -p", Argv: []string{tool, "-p"}, Env: host.EnvCaller, Timeout: 20 * time.Second})
+	it := g.Host.Run(ctx, host.Command{Name: facts.GDSCheckSource, Argv: []string{tool, "-p"}, Env: host.EnvCaller, Timeout: 20 * time.Second})
 	g.Add(it)
 	// One that does not start, or crashes, leaves libcufile itself to be asked.
 	if !it.OK() || !bytes.Contains(it.Out, []byte("INFO")) {
@@ -163,7 +163,18 @@ func gdscheckProbe(ctx context.Context, g *Gatherer) {
 
 // FindGDSTool finds one of NVIDIA's GDS tools.
 func FindGDSTool(ctx context.Context, h host.Host, name string) string {
-	dirs := []string{"/usr/local/cuda"}
+	for _, d := range cudaHomes(ctx, h) {
+		p := d + "/gds/tools/" + name
+		if st := h.Stat(ctx, p); st.OK() {
+			return p
+		}
+	}
+	return ""
+}
+
+// cudaHomes are the folders where CUDA may be: the owner's choice, then by version, newest first.
+func cudaHomes(ctx context.Context, h host.Host) []string {
+	homes := []string{"/usr/local/cuda"}
 	list := h.List(ctx, "/usr/local", false)
 	var versions []string
 	for line := range strings.Lines(string(list.Out)) {
@@ -174,13 +185,7 @@ func FindGDSTool(ctx context.Context, h host.Host, name string) string {
 	}
 	facts.SortVersions(versions)
 	for i := len(versions) - 1; i >= 0; i-- {
-		dirs = append(dirs, "/usr/local/cuda-"+versions[i])
+		homes = append(homes, "/usr/local/cuda-"+versions[i])
 	}
-	for _, d := range dirs {
-		p := d + "/gds/tools/" + name
-		if st := h.Stat(ctx, p); st.OK() {
-			return p
-		}
-	}
-	return ""
+	return homes
 }

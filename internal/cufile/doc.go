@@ -14,6 +14,7 @@ type Report struct {
 	Open    *int32 `json:"open,omitempty"`    // CUfileOpError of cuFileDriverOpen, 0 is success
 	CUDA    int32  `json:"cuda,omitempty"`    // CUresult beside it
 	Version *int32 `json:"version,omitempty"` // cuFileGetVersion: 1000·major + 10·minor; from 1.7 or 1.8 on
+	Trouble string `json:"trouble,omitempty"` // of the child itself, before it touched the library
 	Log     string `json:"log"`               // cufile.log
 	Noise   string `json:"noise,omitempty"`   // what the library printed on stdout and stderr
 }

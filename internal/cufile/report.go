@@ -9,12 +9,16 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
+
+// Built tells that this program can load libcufile at all.
+const Built = true
 
 // maxLog caps what is kept of the log and of the noise; at level INFO an open writes some ten kilobytes.
 const (
@@ -33,13 +37,15 @@ func ReportMain(args []string) int {
 	switch len(args) {
 	case 1:
 		err := again(args[0])
-		return fail(os.Stdout, Report{Library: args[0], Error: err.Error()})
+		return fail(os.Stdout, Report{Library: args[0], Trouble: err.Error()})
 	case 3:
 		runtime.LockOSThread()
 		signal.Ignore(syscall.SIGXFSZ)
+		// The library's stderr goes to a file; what Go says of a crash within it goes to the one that who started this reads.
+		_ = debug.SetCrashOutput(os.Stderr, debug.CrashOptions{})
 		out, err := quiet(args[2])
 		if err != nil {
-			return fail(os.Stdout, Report{Library: args[0], Error: err.Error()})
+			return fail(os.Stdout, Report{Library: args[0], Trouble: err.Error()})
 		}
 		r := open(args[0])
 		r.Log, r.Noise = plain(head(args[1], maxLog)), plain(head(args[2], maxNoise))

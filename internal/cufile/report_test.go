@@ -4,6 +4,7 @@ package cufile
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,13 +117,33 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportEnds: a library that ends the process leaves no report, and its noise does not look like one.
+// TestReportEnds: a library that ends the process leaves no report, and its noise does not look like one. Of a crash
+// Go's words come out on stderr, of which the first tell the signal.
 func TestReportEnds(t *testing.T) {
 	lib := buildStandIn(t)
-	for _, mode := range []string{"exit", "crash"} {
-		if _, out, err := child(t, lib, "CUFILE_TEST="+mode); err == nil || out != "" {
+	for mode, want := range map[string]struct {
+		exit int
+		says string
+	}{"exit": {9, ""}, "crash": {2, "SIGSEGV: segmentation violation"}} {
+		_, out, err := child(t, lib, "CUFILE_TEST="+mode)
+		var end *exec.ExitError
+		if !errors.As(err, &end) || out != "" {
 			t.Errorf("%s: %v, %q", mode, err, out)
+			continue
 		}
+		if end.ExitCode() != want.exit || !strings.Contains(string(end.Stderr), want.says) {
+			t.Errorf("%s: exit status %d, %.300q", mode, end.ExitCode(), end.Stderr)
+		}
+	}
+}
+
+// TestReportOfItsOwnTrouble: what goes wrong before the library is touched does not speak of the library.
+func TestReportOfItsOwnTrouble(t *testing.T) {
+	c := exec.Command(os.Args[0], ReportVerb, "libcufile.so.0", "/nowhere/log", "/nowhere/noise")
+	out, err := c.Output()
+	var r Report
+	if json.Unmarshal(out, &r) != nil || err != nil || r.Error != "" || !strings.Contains(r.Trouble, "/nowhere/noise") {
+		t.Errorf("%v %s", err, out)
 	}
 }
 

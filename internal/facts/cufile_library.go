@@ -8,11 +8,12 @@ import (
 
 // Sources of libcufile.
 const (
+	GDSCheckSource        = "gdscheck -p"
 	CufileLibrariesSource = "libcufile libraries"   // folded: "PATH: file=libcufile.so.1.15.1 by=ldconfig"
 	CUDAInstallsSource    = "CUDA installs"         // the names in /usr/local that begin with cuda
 	CufileOpenSource      = "libcufile driver open" // what the reporting child said, without the log
 	CufileLogSource       = "cufile.log of an open" // the log that libcufile wrote at level INFO
-	CallerEnvSource       = "caller environment"    // KEY=VALUE lines
+	LoaderSource          = "glibc loader"          // which of Loaders are there, a line each
 )
 
 // CufileLibrary is a libcufile that a program could load.
@@ -20,6 +21,16 @@ type CufileLibrary struct {
 	Path    string
 	Version string // of the file's name: 1.15.1
 	By      string // LD_LIBRARY_PATH, ldconfig, folder (only programs that know CUDA's folders find it there)
+}
+
+// Home is the folder of the CUDA install that a library is of, "" where its path does not tell.
+func (l CufileLibrary) Home() string {
+	for _, inner := range []string{"/lib64/", "/targets/", "/lib/"} {
+		if home, _, ok := strings.Cut(l.Path, inner); ok && strings.HasPrefix(path.Base(home), "cuda") {
+			return home
+		}
+	}
+	return ""
 }
 
 // Libraries are the libcufiles of the node, in the order in which they would be found.
@@ -40,6 +51,9 @@ var Libraries = Define("cufile-libraries", []string{"cufile-library"}, func(in *
 			v = ""
 		}
 		out = append(out, CufileLibrary{Path: p, Version: v, By: w["by"]})
+	}
+	if len(out) == 0 && it.Truncated {
+		return Because[[]CufileLibrary]("the list of libcufiles was not seen whole", "ldconfig -p | grep libcufile")
 	}
 	return Have(out)
 })

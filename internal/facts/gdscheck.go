@@ -134,7 +134,7 @@ func (r GDSReport) CUDA() (major, minor int, ok bool) {
 
 // GDSCheck is the report of NVIDIA's gdscheck.
 var GDSCheck = Define("gdscheck", []string{"gdscheck"}, func(in *In) Known[GDSReport] {
-	it := in.Item("gdscheck -p")
+	it := in.Item(GDSCheckSource)
 	if it.OK() {
 		if r := ParseGDSCheck(it.Out); r.LooksLikeGDS {
 			return Have(r)

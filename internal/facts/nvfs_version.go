@@ -54,7 +54,7 @@ var DriverVersion = Define("nvidia-fs-version", []string{"nvidia-fs-proc", "nvid
 		}
 	}
 	if g := Use(in, GDSCheck); g.OK && g.V.NVFSVersion != "" {
-		if k, ok := have(g.V.NVFSVersion, "gdscheck -p", "nvidia_fs version: "+g.V.NVFSVersion); ok {
+		if k, ok := have(g.V.NVFSVersion, GDSCheckSource, "nvidia_fs version: "+g.V.NVFSVersion); ok {
 			return k
 		}
 	}

@@ -17,8 +17,8 @@ type PlatformReport struct {
 // Platform is the report of gdscheck, or the same report out of libcufile's log.
 var Platform = Define("platform-report", []string{"gdscheck"}, func(in *In) Known[PlatformReport] {
 	if g := Use(in, GDSCheck); g.OK {
-		it := in.Item("gdscheck -p")
-		return Have(PlatformReport{GDSReport: g.V, Source: "gdscheck -p", Partial: it == nil || !it.Complete()})
+		it := in.Item(GDSCheckSource)
+		return Have(PlatformReport{GDSReport: g.V, Source: GDSCheckSource, Partial: it == nil || !it.Complete()})
 	}
 	if it := in.Item(CufileLogSource); it.OK() {
 		if r, ok, err := ParseGDSCheckInLog(bytes.NewReader(it.Out)); ok && err == nil {
@@ -112,7 +112,7 @@ var NVFSQuestion = Define("nvidia-fs-question", Sources(GPUNode.Sources, RowsInQ
 // ToolTrouble is what the loader says where gdscheck does not start for a symbol that libcufile lacks: tool and
 // library are of different CUDA versions. "" is no such trouble.
 var ToolTrouble = Define("gdscheck-loader", []string{"gdscheck"}, func(in *In) Known[string] {
-	it := in.Item("gdscheck -p")
+	it := in.Item(GDSCheckSource)
 	if !it.OK() {
 		return Unknown[string](in)
 	}

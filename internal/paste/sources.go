@@ -24,7 +24,7 @@ func init() {
 		{name: "cufile.json", is: never, source: fileSource, wants: func(c *command) bool {
 			return c.program() == "cat" && len(c.argv) > 1 && strings.HasSuffix(c.argv[1], ".json") && strings.Contains(c.argv[1], "cufile")
 		}},
-		{name: "the environment", is: never, source: named(facts.CallerEnvSource), wants: func(c *command) bool {
+		{name: "the environment", is: never, source: named(facts.CallerEnvironment), wants: func(c *command) bool {
 			return (c.program() == "env" || c.program() == "printenv") && len(c.filter) == 0 && len(c.argv) < 2
 		}},
 	}

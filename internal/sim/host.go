@@ -229,6 +229,9 @@ func (h *Host) Run(_ context.Context, c host.Command) evidence.Item {
 		return it
 	}
 	it := item(src, evidence.Present, answer.out)
+	if words := strings.Join(c.Argv, " "); words != src {
+		it.Origin = words
+	}
 	it.Err = []byte(answer.err)
 	it.Exit = &answer.exit
 	if len(c.Keep) > 0 {

@@ -12,15 +12,12 @@ import (
 
 // edit changes a value in the file that has it: libcufile reads two, and an edit of the other one is in vain.
 func edit(file string) check.Fix {
-	text := file
-	if strings.ContainsAny(file, " \t'\"$`\\;&|<>()*?[]{}~#!\n") {
-		file = check.ShellQuote(file)
-	}
+	word := check.ShellWord(file)
 	return check.Fix{
-		Text:     "change the value in " + text + "; programs read it when they start",
-		Commands: []string{"sudo cp -p " + file + " " + file + ".before", "sudoedit " + file, "gdsproof check --only cufile-config"},
+		Text:     "change the value in " + file + "; programs read it when they start",
+		Commands: []string{"sudo cp -p " + word + " " + word + ".before", "sudoedit " + word, "gdsproof check --only cufile-config"},
 		Changes:  "cuFile's configuration for every program that reads this file and starts after it",
-		Undo:     "sudo cp -p " + file + ".before " + file,
+		Undo:     "sudo cp -p " + word + ".before " + word,
 	}
 }
 
@@ -55,7 +52,7 @@ var _ = check.Register(check.Check{
 		"p5en,rdma-write-off":     "warn",
 		"laptop":                  "skip",
 	},
-	Needs:   applies.GPUNeeds(facts.CufileConfig.Want(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want()),
+	Needs:   applies.GPUNeeds(facts.CufileConfig.Want(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want(), facts.CUDAHome.Want()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{edit(facts.CufileEtc)},
 	Judge: func(v check.View) []check.Finding {
@@ -111,7 +108,7 @@ var _ = check.Register(check.Check{
 		if n, err := strconv.ParseUint(min.Value, 10, 64); err == nil && n > stockGDSMin && isLustre(v) {
 			say(check.Warn("fs.lustre.posix_gds_min_kb is %d (%s): smaller I/O to Lustre goes through the CPU", n, min.Origin), "fs.lustre.posix_gds_min_kb", min)
 		}
-		if f, never := unread(c, p); never {
+		if f, never := unread(v, c, p); never {
 			out = append(out, f)
 		}
 		if len(out) > 0 {

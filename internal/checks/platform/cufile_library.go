@@ -27,7 +27,8 @@ var _ = check.Register(check.Check{
 		"p5en,cufile-library-missing": "fail",
 		"laptop":                      "skip",
 	},
-	Needs:   applies.GPUNeeds(facts.Libraries.Must(), facts.CUDAInstalls.Want(), facts.Platform.Want(), facts.ToolTrouble.Want(), facts.DriverOpen.Want(), facts.Stats.Want()),
+	Needs: applies.GPUNeeds(facts.Libraries.Must(), facts.CUDAInstalls.Want(), facts.Platform.Want(), facts.ToolTrouble.Want(), facts.DriverOpen.Want(), facts.Stats.Want(),
+		facts.ChildEnd.Want(), facts.ToolDoesNotStart.Want(), facts.NoLoader.Want(), facts.CufileConfig.Want(), facts.CUDAHome.Want()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{installTools},
 	Judge: func(v check.View) []check.Finding {
@@ -42,27 +43,46 @@ var _ = check.Register(check.Check{
 		with := func(f check.Finding, more ...check.Evidence) []check.Finding {
 			return []check.Finding{check.With(f, append(ev, more...)...)}
 		}
-		switch {
+		install := installTools
+		install.Commands = []string{"ls -d /usr/local/cuda*", packages(v)}
+		switch loader, missing := noLoader(v); {
+		case len(libs) > 0 && missing:
+			return with(loader)
 		case len(libs) == 0:
 			f := check.With(check.Fail("no libcufile is found: neither by the loader nor in CUDA's folders"), check.Quote(facts.CufileLibrariesSource, "none"))
 			if trouble.OK && trouble.V != "" {
-				f = check.With(f, check.Quote("gdscheck -p", trouble.V))
+				f = check.With(f, check.Quote(facts.GDSCheckSource, trouble.V))
 			}
-			if p.OK && p.V.Source == "gdscheck -p" {
+			if p.OK && p.V.Source == facts.GDSCheckSource {
 				// gdscheck is linked with it: it is somewhere, and programs may not find it there.
 				f = check.With(check.NotKnown("where the programs find it: ldd of one of them", "gdscheck found a libcufile; nothing that was looked at tells where it is"), quote(p.V, "GDS release version: "+p.V.GDSVersion))
 			}
+			f.Fix = []check.Fix{install}
+			if missing {
+				f.Fix = append(loader.Fix, install)
+				f = check.With(f, loader.Evidence...)
+			}
 			return []check.Finding{f}
 		case trouble.OK && strings.Contains(trouble.V, "loading shared libraries"):
-			return with(check.Fail("the loader does not find what the tools need: %s", trouble.V), check.Quote("gdscheck -p", trouble.V))
+			f := check.Fail("the loader does not find what the tools need: %s", trouble.V)
+			f.Fix = []check.Fix{install}
+			return with(f, check.Quote(facts.GDSCheckSource, trouble.V))
 		case trouble.OK && trouble.V != "":
 			f := check.Warn("the tools and libcufile are of different CUDA versions: gdscheck does not start")
+			if h := check.Maybe(v, facts.CUDAHome); h.OK {
+				f.Summary += fmt.Sprintf(" (the tools are of %s, the loader finds %s)", h.V, libs[0].Path)
+			}
 			f.Fix = []check.Fix{{Text: "use the tools of the CUDA version whose libcufile the loader finds, or let /usr/local/cuda and the loader's path point to one version",
-				Commands: []string{"ls -l /usr/local/cuda", "ldconfig -p | grep libcufile", "sudo ln -sfn cuda-13.0 /usr/local/cuda   # the version of your programs"},
-				Changes:  "which CUDA version is the default", Undo: "the former link"}, installTools}
-			return with(f, check.Quote("gdscheck -p", trouble.V))
+				Commands: []string{"ls -l /usr/local/cuda", "ldconfig -p | grep libcufile", choose(libs[0].Home())},
+				Changes:  "which CUDA version is the default", Undo: "the former link, which ls printed"}, install}
+			return with(f, check.Quote(facts.GDSCheckSource, trouble.V))
 		case open.OK && !open.V.Loaded:
 			return with(check.Fail("%s does not load: %s", open.V.Library, open.V.Error), check.Quote(facts.CufileOpenSource, open.V.Error))
+		case open.OK && open.V.Open == nil && open.V.Error != "":
+			return with(check.Fail("%s is not a libcufile that programs can use: %s", open.V.Library, open.V.Error), check.Quote(facts.CufileOpenSource, open.V.Error))
+		}
+		if f, bad := ended(v); bad {
+			return with(f)
 		}
 		text := "libcufile " + orUnknown(libs[0].Version)
 		if p.OK && p.V.GDSVersion != "" {

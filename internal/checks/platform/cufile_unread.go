@@ -10,7 +10,7 @@ import (
 //
 // A report whose six telling values are the built-in ones does not show it: a file that sets other keys alone prints
 // the same. So it counts only where no file was seen to be read.
-func unread(c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Finding, bool) {
+func unread(v check.View, c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Finding, bool) {
 	f := check.Warn("no cufile.json is read: libcufile runs with its built-in values (no thread pool, small I/O)")
 	f.Subject = "cufile.json"
 	if c.Etc.Read || c.Named != nil && c.Named.Read {
@@ -24,7 +24,7 @@ func unread(c facts.CufileSetup, p facts.Known[facts.PlatformReport]) (check.Fin
 		f.Summary += "; CUFILE_ENV_PATH_JSON names " + c.Named.Path + ", which is not there, and libcufile says nothing of that"
 	}
 	f.Fix = []check.Fix{{Text: "put the file of the CUDA package in its place, or let CUFILE_ENV_PATH_JSON name it",
-		Commands: []string{"ls -l " + file, "sudo cp --no-clobber /usr/local/cuda/gds/cufile.json " + file}, Changes: "cuFile's configuration", Undo: "sudo rm " + file}}
+		Commands: []string{"ls -l " + file, "sudo cp --no-clobber " + check.ShellWord(home(v)+"/gds/cufile.json") + " " + file}, Changes: "cuFile's configuration", Undo: "sudo rm " + file}}
 	if missing {
 		return check.With(f, check.Quote(file, "not there")), true
 	}

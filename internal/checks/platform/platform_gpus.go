@@ -22,44 +22,50 @@ var _ = check.Register(check.Check{
 		"laptop":               "skip",
 	},
 	After:   []string{"gpu-driver", "cufile-library", "cufile-config/" + refusedFile, "platform-verification"},
-	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.InstanceType.Want(), facts.Container.Want(), facts.NVIDIADriver.Want(), facts.CufileConfig.Want(), facts.Rules.Must()),
+	Needs:   applies.GPUNeeds(toolNeeds(facts.Platform.Must(), facts.InstanceType.Want(), facts.Container.Want(), facts.NVIDIADriver.Want(), facts.CufileConfig.Want(), facts.Rules.Must())...),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{bundle},
 	Judge: func(v check.View) []check.Finding {
-		p := check.Get(v, facts.Platform)
-		var bad, unclear []string
-		for _, g := range p.GPUs {
-			name := fmt.Sprintf("GPU %d %s", g.Index, g.Name)
-			switch g.Supports {
-			case facts.No:
-				bad = append(bad, name+" ("+g.Why+")")
-			case facts.CannotTell:
-				unclear = append(unclear, name)
-			}
-		}
-		n := len(p.GPUs)
-		whole := p.Whole(facts.GDSGPUInfo) && !p.Partial
-		text := fmt.Sprintf("%d GPU lines", n)
-		want, whose := expected(v)
-		switch {
-		case p.NoGPU:
-			return []check.Finding{check.With(check.Fail("the platform has no GPU that GDS supports"), quote(p, "Platform does not have any supported GPU!"))}
-		case len(bad) > 0:
-			return []check.Finding{check.With(check.Fail("%d of %d GPUs do not support GDS: %s", len(bad), n, check.List(bad, 4)), quote(p, check.List(bad, 4)))}
-		case len(unclear) > 0:
-			return []check.Finding{check.With(check.NotKnown(wantWhole, "%d of %d GPU lines do not say whether they support GDS", len(unclear), n), quote(p, check.List(unclear, 3)))}
-		case !whole:
-			return []check.Finding{check.With(check.NotKnown(wantWhole, "%d GPUs support GDS in the part of the report that was seen", n), quote(p, text))}
-		case n == 0:
-			return []check.Finding{check.With(check.Fail("the report lists no GPU"), quote(p, "GPU INFO is empty"))}
-		case n < want && inPart(v):
-			return []check.Finding{check.With(check.Pass("all %d GPUs that are visible here support GDS (the node has %d)", n, want), quote(p, text))}
-		case n < want:
-			return []check.Finding{check.With(check.Fail("%d GPUs support GDS and %s", n, whose), quote(p, text))}
-		}
-		return []check.Finding{check.With(check.Pass("all %d GPUs support GDS", n), quote(p, p.GPUs[0].Line))}
+		f := gpus(v)
+		f.Fix = vendor(v)
+		return []check.Finding{f}
 	},
 })
+
+func gpus(v check.View) check.Finding {
+	p := check.Get(v, facts.Platform)
+	var bad, unclear []string
+	for _, g := range p.GPUs {
+		name := fmt.Sprintf("GPU %d %s", g.Index, g.Name)
+		switch g.Supports {
+		case facts.No:
+			bad = append(bad, name+" ("+g.Why+")")
+		case facts.CannotTell:
+			unclear = append(unclear, name)
+		}
+	}
+	n := len(p.GPUs)
+	whole := p.Whole(facts.GDSGPUInfo) && !p.Partial
+	text := fmt.Sprintf("%d GPU lines", n)
+	want, whose := expected(v)
+	switch {
+	case p.NoGPU:
+		return check.With(check.Fail("the platform has no GPU that GDS supports"), quote(p, "Platform does not have any supported GPU!"))
+	case len(bad) > 0:
+		return check.With(check.Fail("%d of %d GPUs do not support GDS: %s", len(bad), n, check.List(bad, 4)), quote(p, check.List(bad, 4)))
+	case len(unclear) > 0:
+		return check.With(check.NotKnown(wantWhole, "%d of %d GPU lines do not say whether they support GDS", len(unclear), n), quote(p, check.List(unclear, 3)))
+	case !whole:
+		return check.With(check.NotKnown(wantWhole, "%d GPUs support GDS in the part of the report that was seen", n), quote(p, text))
+	case n == 0:
+		return check.With(check.Fail("the report lists no GPU"), quote(p, "GPU INFO is empty"))
+	case n < want && inPart(v):
+		return check.With(check.Pass("all %d GPUs that are visible here support GDS (the node has %d)", n, want), quote(p, text))
+	case n < want:
+		return check.With(check.Fail("%d GPUs support GDS and %s", n, whose), quote(p, text))
+	}
+	return check.With(check.Pass("all %d GPUs support GDS", n), quote(p, p.GPUs[0].Line))
+}
 
 // expected is how many GPUs there should be: those that the driver holds, else those of the instance type.
 func expected(v check.View) (int, string) {

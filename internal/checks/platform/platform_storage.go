@@ -23,60 +23,66 @@ var _ = check.Register(check.Check{
 		"laptop":                    "skip",
 	},
 	After:   []string{"nvidia-fs-loaded", "nvidia-fs-devices", "nvidia-fs-registered-storage", "lustre-mounted", "efa-service-gds", "cufile-library", "cufile-config", "platform-verification"},
-	Needs:   applies.GPUNeeds(facts.Platform.Must(), facts.RowsInQuestion.Must()),
+	Needs:   applies.GPUNeeds(storageNeeds(facts.Platform.Must(), facts.RowsInQuestion.Must())...),
 	Applies: applies.OnGPUNode,
 	Fix: []check.Fix{{
-		Text:     "see in this order whether nvidia-fs is loaded, whether the file system is mounted, and whether the client was set up with --optimized-for-gds; then look again",
-		Commands: []string{"lsmod | grep nvidia_fs", "df -hT /fsx", "systemctl cat " + facts.ConfigureUnitName + " | grep ExecStart", "/usr/local/cuda/gds/tools/gdscheck -p"},
+		Text:     "see whether nvidia-fs is loaded, and whether the storage has registered with it; then look again",
+		Commands: []string{loadedFirst, listed, "gdsproof check --only platform-storage"},
 		Changes:  "nothing",
 		Undo:     "none needed",
 	}},
 	Judge: func(v check.View) []check.Finding {
-		p, want := check.Get(v, facts.Platform), check.Get(v, facts.RowsInQuestion)
-		if want.What != "" && len(want.Rows) == 0 {
-			return []check.Finding{check.NotKnown("another file system (--fs)", "%s", want.What)}
-		}
-		var found, other []string
-		names := want.Rows
-		if want.What == "" {
-			for _, r := range p.Rows {
-				if !strings.HasPrefix(r.Name, "-") && !strings.EqualFold(r.Name, "Userspace RDMA") {
-					names = append(names, r.Name)
-				}
-			}
-		}
-		unclear := false
-		for _, n := range names {
-			r, ok := p.Row(n)
-			if !ok {
-				continue
-			}
-			text := r.Name + " : " + r.Value
-			switch r.Path() {
-			case facts.Yes:
-				found = append(found, text)
-			case facts.CannotTell:
-				unclear = true
-				other = append(other, text)
-			default:
-				other = append(other, text)
-			}
-		}
-		what := want.What
-		if what == "" {
-			what = "the storage of this node"
-		}
-		whole := p.Whole(facts.GDSDriver) && !p.Partial
-		switch {
-		case len(found) > 0:
-			return []check.Finding{check.With(check.Pass("a direct path for %s: %s", what, check.List(found, 3)), quote(p, check.List(found, 3)))}
-		case unclear:
-			return []check.Finding{check.With(check.NotKnown("the row's whole value", "whether %s has a direct path is not told by the row", what), quote(p, check.List(other, 3)))}
-		case want.What != "" && len(other) > 0, want.What == "" && whole && len(other) > 0:
-			return []check.Finding{check.With(check.Fail("no direct path for %s: only %s", what, check.List(other, 3)), quote(p, check.List(other, 4)))}
-		case whole && want.What != "":
-			return []check.Finding{check.NotKnown("a report of a release that has a row for it", "the report has no row for %s", what)}
-		}
-		return []check.Finding{check.NotKnown(wantWhole, "the rows of the storage drivers were not seen to their end")}
+		f := storage(v)
+		f.Fix = storageFix(v)
+		return []check.Finding{f}
 	},
 })
+
+func storage(v check.View) check.Finding {
+	p, want := check.Get(v, facts.Platform), check.Get(v, facts.RowsInQuestion)
+	if want.What != "" && len(want.Rows) == 0 {
+		return check.NotKnown("another file system (--fs)", "%s", want.What)
+	}
+	var found, other []string
+	names := want.Rows
+	if want.What == "" {
+		for _, r := range p.Rows {
+			if !strings.HasPrefix(r.Name, "-") && !strings.EqualFold(r.Name, "Userspace RDMA") {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	unclear := false
+	for _, n := range names {
+		r, ok := p.Row(n)
+		if !ok {
+			continue
+		}
+		text := r.Name + " : " + r.Value
+		switch r.Path() {
+		case facts.Yes:
+			found = append(found, text)
+		case facts.CannotTell:
+			unclear = true
+			other = append(other, text)
+		default:
+			other = append(other, text)
+		}
+	}
+	what := want.What
+	if what == "" {
+		what = "the storage of this node"
+	}
+	whole := p.Whole(facts.GDSDriver) && !p.Partial
+	switch {
+	case len(found) > 0:
+		return check.With(check.Pass("a direct path for %s: %s", what, check.List(found, 3)), quote(p, check.List(found, 3)))
+	case unclear:
+		return check.With(check.NotKnown("the row's whole value", "whether %s has a direct path is not told by the row", what), quote(p, check.List(other, 3)))
+	case want.What != "" && len(other) > 0, want.What == "" && whole && len(other) > 0:
+		return check.With(check.Fail("no direct path for %s: only %s", what, check.List(other, 3)), quote(p, check.List(other, 4)))
+	case whole && want.What != "":
+		return check.NotKnown("a report of a release that has a row for it", "the report has no row for %s", what)
+	}
+	return check.NotKnown(wantWhole, "the rows of the storage drivers were not seen to their end")
+}

@@ -23,7 +23,7 @@ var _ = check.Register(check.Check{
 	},
 	// Where compat mode is not allowed, libcufile does not open without nvidia-fs.
 	After:   []string{"gpu-driver", "nvidia-fs-loaded", "cufile-library", "cufile-config/" + refusedFile},
-	Needs:   applies.GPUNeeds(facts.Platform.Want(), facts.DriverOpen.Want()),
+	Needs:   applies.GPUNeeds(toolNeeds(facts.Platform.Want(), facts.DriverOpen.Want())...),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{bundle},
 	Judge: func(v check.View) []check.Finding {
@@ -43,7 +43,9 @@ var _ = check.Register(check.Check{
 			if reason == "" {
 				reason = "no reason given"
 			}
-			return []check.Finding{mended(check.With(check.Fail("the platform verification failed: %s", reason), quote(p, p.VerifiedLine)), reason)}
+			f := check.With(check.Fail("the platform verification failed: %s", reason), quote(p, p.VerifiedLine))
+			f.Fix = vendor(v)
+			return []check.Finding{mended(f, reason)}
 		}
 		return []check.Finding{check.With(check.Pass("the platform verification succeeded"), quote(p, p.VerifiedLine))}
 	},
