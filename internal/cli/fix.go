@@ -124,14 +124,36 @@ func makePlan(r *report.Report, ids []string, fs string) plan {
 			}
 			// The set-up of the network takes effect for a mounted file system with a new mount only.
 			p.Remount = p.Remount || strings.Contains(f.Fix[0].Changes, "unmounted and mounted again")
+			p.Reboot = p.Reboot || strings.Contains(f.Fix[0].Changes, "takes effect with the next boot")
 		}
 	}
+	p.keep(r, ids, fs)
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.BlockedBy != "" && wanted(ids, f.Check) {
 			p.Waiting = append(p.Waiting, f.Check)
 		}
 	}
 	return p
+}
+
+// keep adds what keeps a module that an earlier step loads by insmod: it is gone after a reboot, and the plan is whole
+// only with it.
+func (p *plan) keep(r *report.Report, ids []string, fs string) {
+	const id = "nvidia-fs-persistent"
+	if !p.uses("insmod ") || len(ids) > 0 && !slices.Contains(ids, id) {
+		return
+	}
+	for _, s := range p.Steps {
+		if s.Check == id {
+			return
+		}
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Check == id {
+			p.Steps = append(p.Steps, planStep{Check: id, Status: string(f.Status), Summary: "what insmod loads is gone after a reboot", Fix: check.ByID(id).Fix, ShownBy: shown("gdsproof check --only "+id, fs), AlsoMends: []string{}})
+			return
+		}
+	}
 }
 
 func printPlan(w io.Writer, r *report.Report, p plan, ids []string, fs string) error {
@@ -178,9 +200,6 @@ func printPlan(w io.Writer, r *report.Report, p plan, ids []string, fs string) e
 	}
 	if len(p.Steps) > 0 {
 		b.WriteString("\nThen:\n")
-		if p.uses("insmod ") {
-			b.WriteString("   what insmod loads is gone after a reboot: gdsproof fix nvidia-fs-persistent has the commands that keep it\n")
-		}
 		if p.uses("reboot") && len(p.Steps) > 1 {
 			b.WriteString("   one reboot does for all steps: leave it for the end\n")
 		}

@@ -9,6 +9,7 @@ import (
 // cufileJSON is /etc/cufile.json: the file of the CUDA package with what somebody changed in it.
 type cufileJSON struct {
 	set    map[string]string // "properties.force_compat_mode": "true", as JSON
+	named  map[string]string // of the file that CUFILE_ENV_PATH_JSON names, which goes over the other one
 	broken bool              // an edit left a comma behind the last key of an object, which jsoncpp refuses
 }
 
@@ -193,7 +194,10 @@ func (n *node) effective(key, otherwise string, env []string) string {
 			}
 		}
 	}
-	value, ok := n.cufile.set[key]
+	value, ok := n.cufile.named[key]
+	if !ok {
+		value, ok = n.cufile.set[key]
+	}
 	if !ok {
 		value = otherwise
 		for _, e := range n.stock() {

@@ -31,6 +31,7 @@ func New(spec string) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{n: n, files: n.files(), links: n.links(), dirs: map[string]map[string]bool{}}
+	h.callersFile()
 	for p := range h.links {
 		if h.resolve(p) == p { // what lies below a link is reached through it
 			h.link(p + "@")

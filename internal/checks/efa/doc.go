@@ -74,9 +74,10 @@ func stillAtWork(what string) check.Finding {
 // remountOf is remount for a mount by its own name.
 func remountOf(dir string, inFstab bool, m facts.Mount) check.Fix {
 	f := remount
+	dir = check.ShellWord(dir)
 	again := "sudo mount " + dir
 	if !inFstab && m.Source != "" {
-		again = "sudo mount -t lustre -o relatime,flock " + m.Source + " " + dir
+		again = "sudo mount -t lustre -o relatime,flock " + check.ShellWord(m.Source) + " " + dir
 	}
 	f.Commands = []string{"sudo umount " + dir, again}
 	return f

@@ -10,6 +10,7 @@ import (
 
 // mountAnew names the file system by hand; mountBy takes fstab's line where there is one.
 func mountAnew(dir string) check.Fix {
+	dir = check.ShellWord(dir)
 	return check.Fix{
 		Text:     "mount the file system; the address in the command is named with @tcp also where the data goes over EFA",
 		Commands: []string{"sudo mkdir -p " + dir, "sudo mount -t lustre -o relatime,flock FILE_SYSTEM_DNS_NAME@tcp:/MOUNT_NAME " + dir},
@@ -22,7 +23,8 @@ func mountBy(v check.View, fs string) check.Fix {
 	if f := check.Maybe(v, facts.FstabNow); f.OK {
 		for _, r := range f.V.Rows {
 			if r.Type == "lustre" && (fs == "" || fs == r.File || strings.HasPrefix(fs, strings.TrimRight(r.File, "/")+"/")) {
-				return check.Fix{Text: "mount what fstab names", Commands: []string{"sudo mount " + r.File}, Changes: "mounts the file system", Undo: "sudo umount " + r.File}
+				dir := check.ShellWord(r.File)
+				return check.Fix{Text: "mount what fstab names", Commands: []string{"sudo mount " + dir}, Changes: "mounts the file system", Undo: "sudo umount " + dir}
 			}
 		}
 	}

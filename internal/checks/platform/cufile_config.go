@@ -110,6 +110,8 @@ var _ = check.Register(check.Check{
 		}
 		if f, never := unread(v, c, p); never {
 			out = append(out, f)
+		} else if f, gone := namesNothing(c); gone {
+			out = append(out, f)
 		}
 		if len(out) > 0 {
 			return out
@@ -201,6 +203,11 @@ func denied(v check.View, c facts.CufileSetup) (what string, setting facts.Cufil
 		}
 	} else {
 		mounts = m.V.OfType("lustre")
+		for _, typ := range []string{"wekafs", "gpfs", "beegfs", "scatefs"} { // as RowsInQuestion names them: "wekafs on /mnt"
+			if strings.HasPrefix(check.Get(v, facts.RowsInQuestion).What, typ) {
+				mounts = m.V.OfType(typ)
+			}
+		}
 	}
 	lists := map[string]func(facts.Mount, string) bool{
 		"denylist.filesystems": func(m facts.Mount, s string) bool { return m.Type == s },
@@ -209,7 +216,9 @@ func denied(v check.View, c facts.CufileSetup) (what string, setting facts.Cufil
 			return s != "" && (m.Dir == s || strings.HasPrefix(m.Dir, s+"/"))
 		},
 		"denylist.devices": func(m facts.Mount, s string) bool { return m.Source == s },
-		"denylist.drivers": func(m facts.Mount, s string) bool { return s == m.Type },
+		"denylist.drivers": func(m facts.Mount, s string) bool { // Lustre registers with nvidia-fs as lnet
+			return s == m.Type || m.Type == "lustre" && s == "lnet"
+		},
 	}
 	for _, name := range []string{"denylist.filesystems", "denylist.mounts", "denylist.devices", "denylist.drivers"} {
 		list, origin := denylist(c, name)

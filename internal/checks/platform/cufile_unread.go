@@ -49,3 +49,15 @@ func unread(v check.View, c facts.CufileSetup, p facts.Known[facts.PlatformRepor
 		Commands: []string{"ls -l " + file, "sudo chmod a+r " + file}, Changes: "who may read cuFile's configuration", Undo: "the former mode, which ls printed"}}
 	return check.With(f, append(evidence, check.Quote(file, c.Etc.Why))...), true
 }
+
+// namesNothing: CUFILE_ENV_PATH_JSON names a file that is not there. libcufile 1.15.1 passes over it without a word and
+// goes by /etc/cufile.json: what the file was to set is not set (measured).
+func namesNothing(c facts.CufileSetup) (check.Finding, bool) {
+	if c.Named == nil || !c.Named.Absent {
+		return check.Finding{}, false
+	}
+	f := check.Warn("CUFILE_ENV_PATH_JSON names %s, which is not there: libcufile says nothing of that, and goes by %s alone", c.Named.Path, facts.CufileEtc)
+	f.Subject = facts.CufilePathEnv
+	f.Fix = []check.Fix{unset(facts.CufilePathEnv)}
+	return check.With(f, check.Quote(c.Named.Path, "not there")), true
+}
