@@ -105,10 +105,30 @@ func judgeRead(set *evidence.Set, rules *profile.Profile, selected []*check.Chec
 		byChecks(&v, looked, r.Findings, selected, facts.Get(t, evidence.Host, facts.Runs).OK)
 	}
 	if v.Outcome != report.Proven && v.Outcome != report.NotApplicable {
-		v.FirstAction = looked.FirstAction
+		v.FirstAction = firstOf(looked.FirstAction, v.Outcome, r.Findings)
 	}
 	r.Verdict = v
 	return r
+}
+
+// firstOf is what to do first. Where the path was not taken and no finding says why, a strict run finds the cause.
+func firstOf(a *report.Action, o report.Outcome, findings []report.Finding) *report.Action {
+	switch o {
+	case report.Refuted, report.Mixed, report.Contradicted:
+	default:
+		return a
+	}
+	for i := range findings {
+		if f := &findings[i]; a != nil && f.Check == a.Check && (f.Status == report.Fail || f.Status == report.Warn) {
+			return a
+		}
+	}
+	return &report.Action{Check: "io-strict", Text: "run once with compat mode off and the log at level TRACE: it fails where it would fall back, and the log says why",
+		Commands: []string{
+			"sed 's/\"allow_compat_mode\": true/\"allow_compat_mode\": false/; s/\"level\": \"ERROR\"/\"level\": \"TRACE\"/' /etc/cufile.json > /tmp/cufile.json",
+			"cd /tmp && CUFILE_ENV_PATH_JSON=/tmp/cufile.json /usr/local/cuda/gds/tools/gdsio -f /fsx/gds_test -d 0 -w 4 -s 1G -i 1M -x 0 -I 0",
+			"gdsproof read /tmp/cufile*.log",
+		}}
 }
 
 // byChecks is the answer where no witness speaks: a failed gate forbids GDS; all gates known and passed, and no I/O
@@ -146,7 +166,7 @@ func byChecks(v *report.Verdict, looked report.Verdict, findings []report.Findin
 }
 
 // mostText is how much of a file is read; paste says so where it cuts.
-const mostText = 65 << 20
+const mostText = 33 << 20
 
 // texts reads the named files, the files of named folders, and stdin.
 func (a *app) texts(ctx context.Context, names []string) ([]paste.Text, error) {
@@ -244,6 +264,10 @@ func inputs(texts []paste.Text, pieces []paste.Piece) []report.Input {
 	for _, p := range pieces {
 		seen[p.Text] = true
 		if p.Recognised && p.Source == "" {
+			continue
+		}
+		if p.From == 0 && !p.Recognised { // a note on the whole text
+			out = append(out, report.Input{Name: render.Clean(p.Text), What: p.What})
 			continue
 		}
 		out = append(out, report.Input{Name: render.Clean(p.Text), FirstLine: p.From, LastLine: p.To, Recognised: p.Recognised, What: p.What, Words: render.Clean(p.Words)})

@@ -280,3 +280,31 @@ func waits(r *report.Report, id string) bool {
 	}
 	return id != "the verdict"
 }
+
+// TestReadLogs: what a cufile.log alone tells of the path.
+func TestReadLogs(t *testing.T) {
+	dir := os.Getenv("GDSPROOF_CAPTURES")
+	if dir == "" {
+		t.Skip("GDSPROOF_CAPTURES is not set: the captured logs are not there")
+	}
+	rules := builtIn(t)
+	for file, want := range map[string]struct {
+		outcome report.Outcome
+		words   string
+	}{
+		"cufile-compat-trace.log":  {report.Refuted, "writes went through the CPU"},
+		"cufile-udev-default.log":  {report.Refuted, "CPU"},
+		"cufile-nocompat-ext4.log": {report.Refuted, "compat mode off"},
+		"cufile-no-udev.log":       {report.NotReady, "5027"},
+		"cufile-compat-tmpfs.log":  {report.NotReady, "5027"},
+	} {
+		b, err := os.ReadFile(filepath.Join(dir, "cufile-log", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := readTexts(t, rules, given(string(b)))
+		if r.Verdict.Outcome != want.outcome || !strings.Contains(r.Verdict.Summary, want.words) {
+			t.Errorf("%s: %s: %s", file, r.Verdict.Outcome, r.Verdict.Summary)
+		}
+	}
+}

@@ -17,6 +17,9 @@ type LibraryTold struct {
 	Source                 string // for people: "gds_stats", "cufile.log of process 77"
 	Item                   int
 	Reads, Writes, Unsplit LibraryCounts
+	// Compat is the words by which the log's last process said that all it does goes through the CPU; its I/O was not
+	// logged one by one then.
+	Compat string
 }
 
 // LibraryUse is what libcufile told of programs' I/O: its own statistics, and its log where that is detailed enough.
@@ -38,9 +41,13 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 		if err != nil {
 			continue
 		}
-		for _, p := range t.Processes {
+		for k, p := range t.Processes {
 			told := LibraryTold{Source: fmt.Sprintf("cufile.log of process %d", p.PID), Item: i, Reads: pathCounts(p.Read), Writes: pathCounts(p.Write), Unsplit: pathCounts(p.Unsplit)}
-			if told.Reads.Total()+told.Writes.Total()+told.Unsplit.Total() > 0 {
+			counted := told.Reads.Total() + told.Writes.Total() + told.Unsplit.Total()
+			if counted == 0 && p.Compat != nil && k == len(t.Processes)-1 && !nothingRegistered(p) {
+				told.Compat = p.Compat.Message
+			}
+			if counted > 0 || told.Compat != "" {
 				out = append(out, told)
 			}
 		}
@@ -124,3 +131,32 @@ func refusal(p CufileProcess) string {
 
 // RefusedFile knows gdsio's words for a file that is refused the direct path, which come with compat mode off alone.
 func RefusedFile(s string) bool { return strings.Contains(s, "GPUDirect Storage not supported") }
+
+// Unregistered are the words of files that could not be registered at all, of processes that did no I/O.
+var Unregistered = Define("unregistered-files", nil, func(in *In) Known[[]string] {
+	var out []string
+	for _, i := range in.looks(PastedCufileLog, CufileLogSource) {
+		t, err := ParseCufileTraffic(bytes.NewReader(in.item(i).Out))
+		if err != nil {
+			continue
+		}
+		for _, p := range t.Processes {
+			for _, h := range p.Handles {
+				if h.OK == Some(false) && (h.Code.V == 5027 || h.Code.V == 5030) && p.Paths().Total() == 0 {
+					out = append(out, fmt.Sprintf("%s (%d)", h.Line.Message, h.Code.V))
+				}
+			}
+		}
+	}
+	return Have(out)
+})
+
+// nothingRegistered tells that a process has not got a single file registered, as far as its log shows: it did no I/O.
+func nothingRegistered(p CufileProcess) bool {
+	for _, h := range p.Handles {
+		if h.OK != Some(false) {
+			return false
+		}
+	}
+	return len(p.Handles) > 0
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // mostBytes is how much of one text is read; what lies behind it counts as cut off.
-const mostBytes = 64 << 20
+const mostBytes = 32 << 20
 
 // mostLine is how long a line may be: no line of any known output comes near it.
 const mostLine = 64 << 10

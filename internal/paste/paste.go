@@ -37,6 +37,11 @@ func Read(texts []Text) (*evidence.Set, []Piece) {
 		ls, cut := lines(t.Data)
 		blocks[i] = split(t.Name, undouble(ls), cut)
 	}
+	for _, t := range texts {
+		if len(t.Data) > mostBytes {
+			pieces = append(pieces, Piece{Text: t.Name, What: fmt.Sprintf("only the first %d MiB were read", mostBytes>>20)})
+		}
+	}
 	for _, p := range order(texts, blocks) {
 		its, piece := p.items()
 		set.Items = append(set.Items, its...)

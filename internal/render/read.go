@@ -93,8 +93,8 @@ func (t *text) inputs(r *report.Report) {
 	for _, in := range r.Inputs {
 		switch {
 		case in.Recognised:
-		case in.What == "empty":
-			t.linef("  %s: empty", line(in.Name))
+		case in.FirstLine == 0:
+			t.linef("  %s: %s", line(in.Name), line(in.What))
 		case in.FirstLine == in.LastLine:
 			t.linef("  %s, line %d: not recognised: %s", line(in.Name), in.FirstLine, short(line(in.Words)))
 		default:

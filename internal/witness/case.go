@@ -17,6 +17,9 @@ var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
 			failed = r.Failed
 		}
 	}
+	if failed == "" {
+		failed = unregistered(in)
+	}
 	if !moved {
 		c.CannotMove = failed
 	}
@@ -38,4 +41,13 @@ func writesAllowed(in *facts.In) bool {
 	}
 	v, ok := c.V.Effective(key, "")
 	return ok && v.Value == "true"
+}
+
+// unregistered finds a file that libcufile could not register for a reason that forbids any I/O, compat mode or not:
+// without udev's database it is 5027 or 5030.
+func unregistered(in *facts.In) string {
+	for _, f := range facts.Use(in, facts.Unregistered).V {
+		return f
+	}
+	return ""
 }

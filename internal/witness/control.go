@@ -46,6 +46,11 @@ func controlHears(h *hearing) {
 func libraryHears(h *hearing) {
 	heard := false
 	for _, u := range fact(h, facts.LibraryUse).V {
+		if u.Compat != "" {
+			heard = true
+			h.say(Testimony{Witness: Library, Direction: Both, Phase: "gds", Says: Compat, Evidence: h.quote(u.Item),
+				Summary: fmt.Sprintf("%s says \"%s\": nvidia-fs was not found, and all its I/O goes through the CPU", u.Source, u.Compat)})
+		}
 		for _, l := range []struct {
 			dir string
 			n   facts.LibraryCounts

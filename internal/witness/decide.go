@@ -50,7 +50,7 @@ var laneRows = []laneRow{
 	}},
 	{5, report.Mixed, "went partly through the CPU", func(l lane, _ Case) bool { return l.library == Mixed || l.driver == Mixed }},
 	{6, report.Refuted, "went through the CPU (compat mode)", func(l lane, _ Case) bool { return l.library == Compat || l.driver == Compat }},
-	{7, report.Refuted, "are refused without compat mode", func(l lane, _ Case) bool { return l.strict == Failed }},
+	{7, report.Refuted, "got nowhere with compat mode off: the direct path was refused", func(l lane, _ Case) bool { return l.strict == Failed }},
 	{8, report.Contradicted, "were done, and EFA stayed still", func(l lane, c Case) bool { return c.EFA && l.wire == Still }},
 	{9, report.Refuted, "took the GDS path, and TCP instead of EFA", func(l lane, c Case) bool { return c.EFA && l.wire == TCP && l.direct() }},
 	{10, report.Refuted, "went over TCP instead of EFA", func(l lane, c Case) bool { return c.EFA && l.wire == TCP }},
