@@ -44,7 +44,7 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 		for k, p := range t.Processes {
 			told := LibraryTold{Source: fmt.Sprintf("cufile.log of process %d", p.PID), Item: i, Reads: pathCounts(p.Read), Writes: pathCounts(p.Write), Unsplit: pathCounts(p.Unsplit)}
 			counted := told.Reads.Total() + told.Writes.Total() + told.Unsplit.Total()
-			if counted == 0 && p.Compat != nil && k == len(t.Processes)-1 && !nothingRegistered(p) {
+			if counted == 0 && p.Compat != nil && k == len(t.Processes)-1 {
 				told.Compat = p.Compat.Message
 			}
 			if counted > 0 || told.Compat != "" {
@@ -150,13 +150,3 @@ var Unregistered = Define("unregistered-files", nil, func(in *In) Known[[]string
 	}
 	return Have(out)
 })
-
-// nothingRegistered tells that a process has not got a single file registered, as far as its log shows: it did no I/O.
-func nothingRegistered(p CufileProcess) bool {
-	for _, h := range p.Handles {
-		if h.OK != Some(false) {
-			return false
-		}
-	}
-	return len(p.Handles) > 0
-}

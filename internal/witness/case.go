@@ -17,6 +17,9 @@ var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
 			failed = r.Failed
 		}
 	}
+	for _, u := range facts.Use(in, facts.LibraryUse).V {
+		moved = moved || u.Reads.Total()+u.Writes.Total()+u.Unsplit.Total() > 0
+	}
 	if failed == "" {
 		failed = unregistered(in)
 	}

@@ -13,7 +13,7 @@ type Case struct {
 	EFA bool
 	// WritesAllowed: the evidence shows that gds_rdma_write_support is on, or that the stock file is used.
 	WritesAllowed bool
-	// CannotMove is the named fault for which no byte could be moved.
+	// CannotMove is the named fault for which no byte could be moved: with it set, none was.
 	CannotMove string
 	// NotApplicable is why GDS cannot be asked for here at all.
 	NotApplicable string
@@ -246,7 +246,7 @@ func join(reads, writes, both judged, c Case) (report.Outcome, string) {
 			return report.Refuted, words()
 		}
 	}
-	if c.CannotMove != "" && len(list(report.Proven)) == 0 && len(list(report.Refuted)) == 0 {
+	if c.CannotMove != "" {
 		return report.NotReady, "no byte could be moved: " + c.CannotMove
 	}
 	for _, o := range []report.Outcome{report.Refuted, report.Mixed, report.Contradicted} {
