@@ -51,6 +51,7 @@ func lines(data []byte) (out []line, cut bool) {
 		out[len(out)-1].whole = false
 	}
 	unquote(out)
+	undress(out)
 	return out, cut
 }
 

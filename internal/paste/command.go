@@ -10,6 +10,7 @@ import (
 type command struct {
 	text   string
 	no     int
+	host   string   // that the prompt names, "" if it names none
 	argv   []string // of the first program of the pipeline, without sudo, env and its variables
 	filter []string // patterns of a grep behind it, in lower case
 	count  bool     // grep -c: the output is a number
@@ -27,10 +28,20 @@ func (c *command) program() string {
 func (c *command) has(word string) bool { return c != nil && slices.Contains(c.argv, word) }
 
 // prompt: "$ x", "user@host:~$ x", "[root@ip-10-0-0-1 ~]# x", "(base) user@host % x", "+ x" of a shell's trace.
-var prompt = regexp.MustCompile(`^\s*(?:\([\w.-]+\)\s*)?(?:\[[^\]\s]+@[^\]]*\]|[\w.-]+@[\w.-]+[^$#%]{0,80}?)?\s*([$#%+❯➜])\s+(\S.*)$`)
+var prompt = regexp.MustCompile(`^\s*(?:\([\w.-]+\)\s*)?(?:\[[^\]\s]+@[^\]]*\]|[\w.-]+@[\w.-]+[^$#%]{0,80}?|[A-Za-z][\w.-]*(?::[~/][\w./~-]*)?)?\s*([$#%+❯➜])\s+(\S.*)$`)
 
 // waiting is a prompt behind which nothing was typed: what stands before it was printed to its end.
 var waiting = regexp.MustCompile(`^\s*(?:\([\w.-]+\)\s*)?(?:\[[^\]\s]+@[^\]]*\][$#%]|[\w.-]+@[\w.-]+[^$#%]{0,80}?[$#%]|\$|❯|➜)\s*$`)
+
+// promptHost is the machine of "user@host".
+var promptHost = regexp.MustCompile(`@([\w-]+)`)
+
+func hostOf(prompt string) string {
+	if m := promptHost.FindStringSubmatch(prompt); m != nil {
+		return m[1]
+	}
+	return ""
+}
 
 // programs are those whose output is read, so that a line that begins with one, or that has one behind "#", is a
 // command and no heading.
@@ -48,8 +59,9 @@ func commandLine(l line) *command {
 	text := strings.TrimSpace(l.text)
 	if m := prompt.FindStringSubmatch(l.text); m != nil {
 		c := parseCommand(m[2], l.no)
+		c.host = hostOf(l.text[:len(l.text)-len(m[2])])
 		// "# text" is a comment or a heading, "+ text" a diff, "% text" anything.
-		if m[1] == "$" || m[1] == "❯" || m[1] == "➜" || strings.Contains(l.text[:strings.Index(l.text, m[1])], "@") || programs[c.program()] {
+		if m[1] == "$" || m[1] == "❯" || m[1] == "➜" || c.host != "" || programs[c.program()] {
 			return c
 		}
 		return nil

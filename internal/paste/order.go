@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -81,6 +82,23 @@ func order(texts []Text, blocks [][]*block) []placed {
 		}
 	}
 	return out
+}
+
+// partHosts lets the outputs of each machine stand alone where prompts name several, and returns their names: counters
+// of one before and of another after are no window.
+func partHosts(all []placed) []string {
+	var hosts []string
+	for _, p := range all {
+		if p.b.host != "" && !slices.Contains(hosts, p.b.host) {
+			hosts = append(hosts, p.b.host)
+		}
+	}
+	if len(hosts) > 1 {
+		for i := range all {
+			all[i].series = evidence.Alone + "host " + all[i].b.host + " " + all[i].series
+		}
+	}
+	return hosts
 }
 
 // hasLabelledKind tells whether a text holds an output of which both a "before" and an "after" are among the labelled

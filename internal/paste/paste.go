@@ -42,7 +42,11 @@ func Read(texts []Text) (*evidence.Set, []Piece) {
 			pieces = append(pieces, Piece{Text: t.Name, What: fmt.Sprintf("only the first %d MiB were read", mostBytes>>20)})
 		}
 	}
-	for _, p := range order(texts, blocks) {
+	all := order(texts, blocks)
+	if hosts := partHosts(all); len(hosts) > 1 {
+		pieces = append(pieces, Piece{Text: all[0].b.name, What: "prompts of several machines (" + strings.Join(hosts, ", ") + "): what one counted is not compared with another; read them apart for a verdict on each"})
+	}
+	for _, p := range all {
 		its, piece := p.items()
 		set.Items = append(set.Items, its...)
 		pieces = append(pieces, piece)

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +66,7 @@ func TestGuideInEveryDress(t *testing.T) {
 		"colour": strings.ReplaceAll(text, "Supported", "\x1b[32mSupported\x1b[0m"), "fenced": "Hi,\n```console\n" + text + "```\nthanks\n", "UTF-16": string(wide),
 		"byte order mark": "\ufeff" + text, "doubled": doubled.String(), "NUL": strings.ReplaceAll(text, "err=0", "err\x00=0"), "trailing blanks": strings.ReplaceAll(text, "\n", "  \n"),
 		"root prompt": strings.ReplaceAll(strings.ReplaceAll(text, "ubuntu@gpu-7:~$ ", "[root@gpu-7 ~]# "), "sudo ", ""), "bare commands": strings.ReplaceAll(text, "ubuntu@gpu-7:~$ ", ""),
+		"numbered": numberedLines(text), "bullets": "• " + strings.Join(strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n"), "• ") + "\n",
 		"TABs": strings.ReplaceAll(text, "    ", "\t"), "other language": "다음은 출력입니다，감사합니다。\n" + text + "\n이상입니다\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -310,4 +312,32 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func numberedLines(text string) string {
+	var b strings.Builder
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		fmt.Fprintf(&b, "%5d  %s", n, l)
+	}
+	return b.String()
+}
+
+// TestSeveralMachines: counters of one machine before and of another after are no window.
+func TestSeveralMachines(t *testing.T) {
+	stats := func(n string) string {
+		return "NVFS statistics(ver: 4.0)\nMmap\t\t\t\t: n=" + n + " ok=" + n + " err=0 munmap=" + n + "\n"
+	}
+	set, pieces := readOne("me@a:~$ cat /proc/driver/nvidia-fs/stats\n" + stats("1") + "me@b:~$ cat /proc/driver/nvidia-fs/stats\n" + stats("9") + "me@b:~$ \n")
+	if len(set.Items) != 2 || set.Items[0].Before(&set.Items[1]) {
+		t.Errorf("%+v", set.Items)
+	}
+	if len(pieces) == 0 || !strings.Contains(pieces[0].What, "a, b") {
+		t.Errorf("%+v", pieces)
+	}
+	set, _ = readOne("me@a:~$ cat /proc/driver/nvidia-fs/stats\n" + stats("1") + "root@a:/tmp# cat /proc/driver/nvidia-fs/stats\n" + stats("9") + "$ \n")
+	if len(set.Items) != 2 || !set.Items[0].Before(&set.Items[1]) {
+		t.Errorf("one machine, two users: %+v", set.Items)
+	}
 }

@@ -15,6 +15,7 @@ type block struct {
 	cut   bool   // the text stops inside it, or leaves something out
 	label int    // -1 before, 1 after, 0 neither
 	name  string // of the text
+	host  string // that the last prompt before it names
 }
 
 func (b *block) text() string {
@@ -35,6 +36,7 @@ type splitter struct {
 	cur    *block
 	cmd    *command // whose output is expected
 	label  int
+	host   string // of the last prompt that named one
 	fenced bool
 }
 
@@ -98,6 +100,9 @@ func (s *splitter) line(l line) {
 	}
 	if c := commandLine(l); c != nil {
 		s.close(true)
+		if c.host != "" {
+			s.host = c.host
+		}
 		s.expect(c)
 		return
 	}
@@ -236,7 +241,7 @@ func leadOf(s string) string {
 }
 
 func (s *splitter) open(f *format, l line) {
-	s.cur = &block{f: f, cmd: s.cmd, first: l.no, label: s.label, name: s.name}
+	s.cur = &block{f: f, cmd: s.cmd, first: l.no, label: s.label, name: s.name, host: s.host}
 	s.out = append(s.out, s.cur)
 }
 
