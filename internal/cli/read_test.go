@@ -308,3 +308,40 @@ func TestReadLogs(t *testing.T) {
 		}
 	}
 }
+
+// TestReadStories: small tickets in which the first thought is wrong.
+func TestReadStories(t *testing.T) {
+	rules := builtIn(t)
+	stats := func(reads, mmap string) string {
+		return "NVFS statistics(ver: 4.0)\nNVFS Driver(version: 2.30.2)\nIO stats: Enabled, peer IO stats: Disabled\nReads\t: n=" + reads + " ok=" + reads + " err=0 readMiB=" + reads +
+			" io_state_err=0\nWrites\t: n=0 ok=0 err=0 writeMiB=0 io_state_err=0 pg-cache=0 pg-cache-fail=0 pg-cache-eio=0\nMmap\t: n=" + mmap + " ok=" + mmap + " err=0 munmap=" + mmap + "\nOps\t: Read=0 Write=0 BatchIO=0\n"
+	}
+	const run = "IoType: READ XferType: GPUD Threads: 4 DataSetSize: 1048576/1048576(KiB) IOSize: 1024(KiB) Throughput: 2.000000 GiB/sec, Avg_Latency: 1953.125000 usecs ops: 1024 total_time 0.500000 secs\n"
+	cpu := strings.Replace(run, "GPUD", "CPUONLY", 1)
+	const refused = "file register error: GPUDirect Storage not supported on current file filename:/d/a\n"
+	for name, tc := range map[string]struct {
+		text string
+		want report.Outcome
+	}{
+		"counted":                               {stats("0", "0") + run + stats("1024", "4"), report.Proven},
+		"not counted":                           {stats("0", "0") + run + stats("0", "0"), report.Refuted},
+		"registered and not counted":            {stats("0", "0") + run + stats("0", "4"), report.Refuted},
+		"half of it":                            {stats("0", "0") + run + stats("500", "4"), report.Mixed},
+		"P2PDMA is configured":                  {"properties.use_pci_p2pdma : true\n" + stats("0", "0") + run + stats("0", "0"), report.Unproven},
+		"refused and then mended":               {refused + "I loaded the module, then:\n" + stats("0", "0") + run + stats("1024", "4"), report.Proven},
+		"refused in the end":                    {stats("0", "0") + run + stats("0", "0") + refused, report.Refuted},
+		"only the CPU was asked":                {stats("0", "0") + cpu + stats("0", "0"), report.Unproven},
+		"somebody else moves the counters":      {stats("0", "0") + run + stats("1024", "4") + cpu + stats("3000", "9"), report.Unproven},
+		"counters since the load of the module": {stats("50000", "400"), report.Unproven},
+		"the looks in the wrong order":          {stats("1024", "4") + run + stats("0", "0"), report.Unproven},
+		"two machines":                          {"me@a:~$ cat /proc/driver/nvidia-fs/stats\n" + stats("0", "0") + "me@a:~$ gdsio -x 0 -I 0\n" + run + "me@b:~$ cat /proc/driver/nvidia-fs/stats\n" + stats("2000", "4") + "me@b:~$ \n", report.Unproven},
+		"no space":                              {stats("0", "0") + "io failed :ret :-28 errno :28, file offset :0, block size  :1048576\n" + stats("0", "0"), report.NotReady},
+		"Lustre, and nothing of the wire":       {"10.3.7.1@tcp:/q8wkzbev /fsx lustre rw,flock 0 0\n" + stats("0", "0") + run + stats("1024", "4"), report.Unproven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := readTexts(t, rules, given(tc.text)); r.Verdict.Outcome != tc.want {
+				t.Errorf("%s: %s", r.Verdict.Outcome, r.Verdict.Summary)
+			}
+		})
+	}
+}

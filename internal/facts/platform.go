@@ -3,6 +3,7 @@ package facts
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -118,4 +119,32 @@ var ToolTrouble = Define("gdscheck-loader", []string{"gdscheck"}, func(in *In) K
 	}
 	words, _ := GDSLoadError(append(append([]byte(nil), it.Err...), it.Out...))
 	return Have(words)
+})
+
+// OtherPath is a path that the evidence offers besides nvidia-fs, in whatever part of a report it stands: where there
+// is one, still counters of nvidia-fs do not mean the CPU.
+var OtherPath = Define("other-path", []string{"gdscheck"}, func(in *In) Known[string] {
+	reports := []GDSReport{}
+	for _, i := range in.looks(GDSCheckSource) {
+		reports = append(reports, ParseGDSCheck(in.item(i).Out))
+	}
+	if p := Use(in, Platform); p.OK {
+		reports = append(reports, p.V.GDSReport)
+	}
+	for _, r := range reports {
+		if b := r.Bool("properties.use_pci_p2pdma"); b.OK && b.V {
+			return Have("PCI P2PDMA is configured")
+		}
+		lustre := Use(in, Question).V.Is == Yes
+		for _, row := range r.Rows {
+			switch {
+			case lustre && !slices.Contains(rowsOfType["lustre"], row.Name): // another storage's path carries nothing of Lustre
+			case row.Has("c2c"):
+				return Have("C2C is offered (" + row.Name + ")")
+			case row.Has("p2pdma") && !networked(row.Name), row.Name == "NVMe P2PDMA" && row.Direct():
+				return Have("PCI P2PDMA is offered (" + row.Name + ")")
+			}
+		}
+	}
+	return Because[string]("nothing seen offers another path than nvidia-fs", "the whole output of gdscheck -p")
 })

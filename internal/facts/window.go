@@ -143,6 +143,9 @@ func (in *In) looks(sources ...string) []int {
 
 func (in *In) item(i int) *evidence.Item { return &in.t.Set.Items[i] }
 
+// Ordered tells that one item is known to have been taken before another.
+func (in *In) Ordered(i, j int) bool { return in.item(i).Before(in.item(j)) }
+
 // Origin names an item: its source, and where its text came from if that differs.
 func (in *In) Origin(i int) (source, origin string) {
 	it := in.item(i)

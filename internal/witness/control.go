@@ -93,6 +93,9 @@ func strictHears(h *hearing) {
 	for _, r := range fact(h, facts.Runs).V {
 		t := Testimony{Witness: Strict, Direction: direction(r.Op), Phase: "strict", Evidence: h.quote(r.Item)}
 		switch {
+		case r.Failed != "" && r.GDS && h.mendedSince(r.Item):
+			t.Says, t.Summary = Silent, "refused at first ("+r.Failed+"), and later I/O entered the driver: what was wrong then is mended"
+			t.WouldSpeakIf = "a run with compat mode off after the last change"
 		case r.Failed != "" && r.GDS && (gdsReasons[r.Code.V] != "" || facts.RefusedFile(r.Failed)):
 			t.Says, t.Summary = Failed, "refused with compat mode off: "+r.Failed
 		case r.Strict && r.GDS && r.Moved() && off.OK && off.V.Off:
@@ -125,4 +128,14 @@ func dataHears(h *hearing) {
 		}
 		h.say(t)
 	}
+}
+
+// mendedSince tells that a window that begins behind an item shows I/O inside the driver.
+func (h *hearing) mendedSince(item int) bool {
+	for _, w := range fact(h, facts.DriverWindows).V {
+		if d := readWindow(w); w.Broken == "" && h.in.Ordered(item, w.Items[0]) && (rose(d.reads) || rose(d.writes) || rose(d.sparse)) {
+			return true
+		}
+	}
+	return false
 }

@@ -41,11 +41,11 @@ type laneRow struct {
 // its success says that the path can be had, not that the run in question took it.
 var laneRows = []laneRow{
 	{1, report.Refuted, "DATA WRONG: what was read is not what was written", func(l lane, _ Case) bool { return l.data == Failed }},
-	{2, report.Contradicted, "the library counts POSIX, the driver counts the same I/O as its own", func(l lane, _ Case) bool { return l.library == Compat && l.driver == GDS }},
-	{3, report.Contradicted, "the library says that nvidia-fs was used, the driver did not count it", func(l lane, _ Case) bool {
+	{2, report.Contradicted, "are POSIX by the library's count, and the driver counted them as its own", func(l lane, _ Case) bool { return l.library == Compat && l.driver == GDS }},
+	{3, report.Contradicted, "took nvidia-fs by the library's count, and the driver did not count them", func(l lane, _ Case) bool {
 		return l.library == GDS && (l.driver == Compat || l.driver == Mixed)
 	}},
-	{4, report.Contradicted, "the direct path is refused with compat mode off, and yet I/O is said to have taken it", func(l lane, _ Case) bool {
+	{4, report.Contradicted, "took the direct path by one witness, and were refused it with compat mode off", func(l lane, _ Case) bool {
 		return l.strict == Failed && (l.library == GDS || l.library == P2PDMA || l.driver == GDS)
 	}},
 	{5, report.Mixed, "went partly through the CPU", func(l lane, _ Case) bool { return l.library == Mixed || l.driver == Mixed }},

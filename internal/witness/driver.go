@@ -235,15 +235,8 @@ func (d driverWindow) mostReads() uint64 {
 
 // otherPath is why flat counters of nvidia-fs do not mean the CPU: "" if nothing in the evidence says so.
 func otherPath(h *hearing) string {
-	if p := fact(h, facts.Platform); p.OK {
-		if b := p.V.Bool("properties.use_pci_p2pdma"); b.OK && b.V {
-			return "PCI P2PDMA is configured, which does not pass nvidia-fs"
-		}
-		for _, r := range p.V.Rows {
-			if r.Has("c2c") {
-				return "C2C is offered (" + r.Name + "), which does not pass nvidia-fs"
-			}
-		}
+	if o := fact(h, facts.OtherPath); o.OK {
+		return o.V + ", which does not pass nvidia-fs"
 	}
 	if c := fact(h, facts.CufileConfig); c.OK {
 		if v, ok := c.V.Effective("properties.use_pci_p2pdma", ""); ok && v.Value == "true" {
