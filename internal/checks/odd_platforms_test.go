@@ -1,7 +1,9 @@
 package checks_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -97,21 +99,35 @@ func TestOddPlatforms(t *testing.T) {
 	}
 }
 
-// TestIOMMUCommand: the last word of the kernel's command line counts, so the fix takes the former ones out.
+// TestIOMMUCommand: the last word of the kernel's command line counts, so the fix takes the former ones out and puts
+// its own behind, whatever quotes the file has. The file is a shell's, and is read by one here.
 func TestIOMMUCommand(t *testing.T) {
-	var edit string
+	var script []string
 	for _, f := range of(judge(t, look(t, "p5en,iommu-on")), "platform-iommu") {
 		for _, c := range f.Fix[0].Commands {
-			if from := strings.Index(c, "-i -E '"); strings.Contains(c, "sed ") && from > 0 {
-				edit = strings.TrimSuffix(c[from+len("-i -E '"):], "' /etc/default/grub")
+			if strings.Contains(c, "sed ") || strings.HasPrefix(c, "echo ") {
+				script = append(script, strings.ReplaceAll(strings.ReplaceAll(c, "sudo ", ""), "/etc/default/grub", "grub"))
 			}
 		}
 	}
-	sed := exec.Command("sed", "-E", edit)
-	sed.Stdin = strings.NewReader("GRUB_CMDLINE_LINUX_DEFAULT=\"quiet iommu=pt\"\nGRUB_CMDLINE_LINUX=\"intel_iommu=on console=ttyS0\"\nGRUB_TIMEOUT=\"0\"\n")
-	out, err := sed.CombinedOutput()
-	want := "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\" console=ttyS0 amd_iommu=off intel_iommu=off\"\nGRUB_TIMEOUT=\"0\"\n"
-	if err != nil || string(out) != want {
-		t.Errorf("%q makes %q (%v)", edit, out, err)
+	if len(script) != 2 {
+		t.Fatalf("%q", script)
+	}
+	for file, want := range map[string]string{
+		"GRUB_CMDLINE_LINUX_DEFAULT=\"quiet iommu=pt\"\nGRUB_CMDLINE_LINUX=\"intel_iommu=on console=ttyS0\"\nGRUB_TIMEOUT=\"0\"\n": "quiet| console=ttyS0 amd_iommu=off intel_iommu=off|0",
+		"GRUB_CMDLINE_LINUX=''\n":                     "| amd_iommu=off intel_iommu=off|",
+		"GRUB_CMDLINE_LINUX=\n":                       "| amd_iommu=off intel_iommu=off|",
+		"GRUB_CMDLINE_LINUX=\"a iommu=pt\"  # note\n": "|a amd_iommu=off intel_iommu=off|",
+		"GRUB_CMDLINE_LINUX='iommu=pt,strict b'\n":    "| b amd_iommu=off intel_iommu=off|",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "grub"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sh := exec.Command("sh", "-c", strings.Join(script, "\n")+" >/dev/null; . ./grub; echo \"$GRUB_CMDLINE_LINUX_DEFAULT|$GRUB_CMDLINE_LINUX|$GRUB_TIMEOUT\"")
+		sh.Dir = dir
+		if out, err := sh.CombinedOutput(); err != nil || string(out) != want+"\n" {
+			t.Errorf("%q gives %q, want %q (%v)", file, out, want, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -153,6 +154,12 @@ func byChecks(v *report.Verdict, looked report.Verdict, findings []report.Findin
 			failed += f.Check
 		case report.Unknown:
 			known = false
+			if by := string(f.BlockedBy); by != "" && !strings.Contains(failed, by) { // it waits for a fault that was seen
+				if failed != "" {
+					failed += ", "
+				}
+				failed += by
+			}
 		}
 	}
 	switch {

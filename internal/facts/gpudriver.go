@@ -114,6 +114,12 @@ var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules", 
 		d.GPUs = Some(l)
 	}
 	if !said {
+		// libcufile says so of a driver that is loaded alone.
+		if p := Use(in, Platform); p.OK && p.V.DriverStatus != "" {
+			d.Loaded, said = true, true
+		}
+	}
+	if !said {
 		return Unknown[GPUDriver](in)
 	}
 	return Have(d)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gdsproof/internal/evidence"
 )
 
 // PlatformReport is the platform report, whichever way it was had, with its source.
@@ -19,11 +21,11 @@ type PlatformReport struct {
 var Platform = Define("platform-report", []string{"gdscheck"}, func(in *In) Known[PlatformReport] {
 	if g := Use(in, GDSCheck); g.OK {
 		it := in.Item(GDSCheckSource)
-		return Have(PlatformReport{GDSReport: g.V, Source: GDSCheckSource, Partial: it == nil || !it.Complete()})
+		return Have(PlatformReport{GDSReport: g.V, Source: GDSCheckSource, Partial: it == nil || it.Form != evidence.Whole})
 	}
 	if it := in.Item(CufileLogSource); it.OK() {
 		if r, ok, err := ParseGDSCheckInLog(bytes.NewReader(it.Out)); ok && err == nil {
-			return Have(PlatformReport{GDSReport: r.GDSReport, Source: CufileLogSource, Partial: !it.Complete()})
+			return Have(PlatformReport{GDSReport: r.GDSReport, Source: CufileLogSource, Partial: it.Form != evidence.Whole})
 		}
 	}
 	return Unknown[PlatformReport](in)

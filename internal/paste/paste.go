@@ -113,8 +113,11 @@ func (p placed) items() ([]evidence.Item, Piece) {
 	if strings.HasSuffix(it.Source, "/parameters/*") {
 		it.Out = parameters(b)
 	}
+	if b.holes {
+		it.Form = evidence.Filtered
+	}
 	ends := b.f.ends != nil && b.f.ends(b)
-	it.Truncated = b.cut || !b.ended && !ends
+	it.Truncated = b.cut || b.holes || !b.ended && !ends
 	switch it.Source {
 	case facts.LNetCountsSource, facts.LNetSource:
 		it = withNet(it, b)

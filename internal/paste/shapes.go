@@ -50,6 +50,7 @@ func gdscheck(s string) bool {
 func gdscheckMore(s string) bool {
 	t := strings.TrimSpace(s)
 	return t == "" || strings.Trim(t, "=-…. ") == "" || strings.Contains(t, ":") || strings.HasPrefix(t, "GPUDirect Storage not supported") || strings.HasPrefix(t, "Invalid argument") ||
+		strings.HasPrefix(t, "Total GPUS supported") || strings.HasPrefix(t, "cannot open scsi") || strings.HasPrefix(t, "use_mq not") || strings.HasPrefix(t, "Platform does not have") || strings.HasPrefix(t, "WARN: GDS") ||
 		strings.HasPrefix(t, "nvidia-fs driver is not") || strings.HasPrefix(t, "found invalid log directory")
 }
 

@@ -12,7 +12,8 @@ type block struct {
 	lines []line
 	first int    // number of its first line
 	ended bool   // a prompt or another command stands behind it: the output was seen to its end
-	cut   bool   // the text stops inside it, or leaves something out
+	cut   bool   // the text stops inside it
+	holes bool   // the text leaves something out
 	label int    // -1 before, 1 after, 0 neither
 	name  string // of the text
 	host  string // that the last prompt before it names
@@ -120,7 +121,7 @@ func (s *splitter) line(l line) {
 	}
 	if elided(bare) {
 		if s.cur != nil {
-			s.cur.cut = true
+			s.cur.holes = true
 		}
 		return
 	}
@@ -250,7 +251,7 @@ func (s *splitter) add(l line) {
 		s.cur.first = l.no
 	}
 	if strings.HasSuffix(l.text, "…") || strings.HasSuffix(l.text, "...") && !strings.Contains(l.text, "://") {
-		s.cur.cut = true
+		s.cur.holes = true
 	}
 	s.cur.lines = append(s.cur.lines, l)
 }

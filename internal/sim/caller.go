@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"path"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,29 +33,31 @@ func (h *Host) callersFile() {
 		return // libcufile passes over a file that is not there in silence
 	}
 	h.files[p] = string(it.Out)
-	h.n.cufile.named = flat(it.Out)
+	named, ok := flat(it.Out)
+	h.n.cufile.named = named
+	for _, e := range h.n.stock() {
+		if v, is := named[e.path]; is && kindOf(v) != kindOf(e.value) {
+			ok = false // a value of another type refuses the whole file
+		}
+	}
+	h.n.cufile.broken = h.n.cufile.broken || !ok
 }
 
-// flat are the plain values of a cufile.json by their whole names. The simulated library takes JSON with comments at
-// the end of lines; what is odd in a file, the product's own reader judges.
-func flat(b []byte) map[string]string {
-	var lines []string
-	for line := range strings.Lines(string(b)) {
-		if i := strings.Index(line, "//"); i >= 0 {
-			line = line[:i] + "\n"
-		}
-		lines = append(lines, line)
-	}
+// flat are the plain values of a cufile.json by their whole names, and whether the library takes the file. It takes
+// comments of both kinds anywhere, zeros before numbers, numbers with a point, and anything behind the object; it
+// refuses what else is no JSON.
+func flat(b []byte) (map[string]string, bool) {
 	var root map[string]json.RawMessage
-	if json.Unmarshal([]byte(strings.Join(lines, "")), &root) != nil {
-		return nil
+	text := leadingZeros.ReplaceAll(uncommented(b), []byte("$1$2"))
+	if json.NewDecoder(bytes.NewReader(text)).Decode(&root) != nil {
+		return nil, false
 	}
 	out := map[string]string{}
 	var walk func(prefix string, raw json.RawMessage)
 	walk = func(prefix string, raw json.RawMessage) {
 		var inner map[string]json.RawMessage
 		if json.Unmarshal(raw, &inner) != nil {
-			out[prefix] = string(raw)
+			out[prefix] = whole(string(raw))
 			return
 		}
 		for k, v := range inner {
@@ -61,6 +66,65 @@ func flat(b []byte) map[string]string {
 	}
 	for k, v := range root {
 		walk(k, v)
+	}
+	return out, true
+}
+
+var leadingZeros = regexp.MustCompile(`([:\[,]\s*)0+([0-9])`)
+
+// whole cuts a number to its whole part, as the library does: 1e3 is 1000.
+func whole(v string) string {
+	if f, err := strconv.ParseFloat(v, 64); err == nil && f >= 0 && f < 1<<53 {
+		return strconv.FormatUint(uint64(f), 10)
+	}
+	return v
+}
+
+// kindOf is the type of a JSON value: its first byte tells.
+func kindOf(v string) string {
+	switch {
+	case v == "true" || v == "false":
+		return "switch"
+	case strings.HasPrefix(v, "["):
+		return "list"
+	case strings.HasPrefix(v, `"`):
+		return "text"
+	case strings.HasPrefix(v, "-"):
+		return "negative"
+	}
+	return "number"
+}
+
+// uncommented takes comments out, outside of strings.
+func uncommented(b []byte) []byte {
+	var out []byte
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '"':
+			j := i + 1
+			for j < len(b) && b[j] != '"' {
+				if b[j] == '\\' {
+					j++
+				}
+				j++
+			}
+			out = append(out, b[i:min(j+1, len(b))]...)
+			i = j
+		case bytes.HasPrefix(b[i:], []byte("//")):
+			for i < len(b) && b[i] != '\n' {
+				i++
+			}
+			out = append(out, '\n')
+		case bytes.HasPrefix(b[i:], []byte("/*")):
+			n := bytes.Index(b[i+2:], []byte("*/"))
+			if n < 0 {
+				return out
+			}
+			i += n + 3
+			out = append(out, ' ')
+		default:
+			out = append(out, b[i])
+		}
 	}
 	return out
 }

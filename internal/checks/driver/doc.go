@@ -21,7 +21,7 @@ var build = check.Fix{
 		"sudo insmod nvidia-fs.ko",
 	},
 	Changes: "replaces the loaded nvidia_fs module until the next reboot; running GDS programs must end first",
-	Undo:    "sudo rmmod nvidia_fs && sudo modprobe nvidia_fs",
+	Undo:    "sudo rmmod nvidia_fs; the module that was installed before, if any: sudo modprobe nvidia_fs",
 }
 
 var load = check.Fix{

@@ -11,7 +11,7 @@ import (
 
 var openDriver = check.Fix{
 	Text:     "install NVIDIA's driver with the open kernel modules and reboot",
-	Commands: []string{"sudo apt-get install nvidia-open   # or the same package of your distribution", "sudo reboot"},
+	Commands: []string{"sudo apt-get install -y nvidia-open || sudo dnf install -y nvidia-open", "sudo reboot"},
 	Changes:  "replaces the NVIDIA kernel driver and restarts the node",
 	Undo:     "install the former driver package",
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // edit changes a value in the file that has it: libcufile reads two, and an edit of the other one is in vain.
-func edit(file string) check.Fix {
+func edit(file, to string) check.Fix {
 	word := check.ShellWord(file)
 	return check.Fix{
-		Text:     "change the value in " + file + "; programs read it when they start",
-		Commands: []string{"sudo cp -p " + word + " " + word + ".before", "sudoedit " + word, "gdsproof check --only cufile-config"},
+		Text:     to + " in " + file + "; programs read it when they start. Then: gdsproof check --only cufile-config",
+		Commands: []string{"sudo cp -p " + word + " " + word + ".before", "sudoedit " + word},
 		Changes:  "cuFile's configuration for every program that reads this file and starts after it",
 		Undo:     "sudo cp -p " + word + ".before " + word,
 	}
@@ -54,7 +54,7 @@ var _ = check.Register(check.Check{
 	},
 	Needs:   applies.GPUNeeds(facts.CufileConfig.Want(), facts.Platform.Want(), facts.RowsInQuestion.Must(), facts.Asked.Must(), facts.Mounts.Want(), facts.CUDAHome.Want()),
 	Applies: applies.OnGPUNode,
-	Fix:     []check.Fix{edit(facts.CufileEtc)},
+	Fix:     []check.Fix{edit(facts.CufileEtc, "change the value")},
 	Judge: func(v check.View) []check.Finding {
 		config, p := check.Maybe(v, facts.CufileConfig), check.Maybe(v, facts.Platform)
 		if !config.OK && !p.OK {
@@ -73,7 +73,7 @@ var _ = check.Register(check.Check{
 			if f.JSON.Dies {
 				fail.Summary = fmt.Sprintf("libcufile ends the process over %s: line %d, %s", f.Path, f.JSON.Line, f.JSON.Reason)
 			}
-			fail.Subject, fail.Fix = refusedFile, []check.Fix{edit(f.Path)}
+			fail.Subject, fail.Fix = refusedFile, []check.Fix{edit(f.Path, fmt.Sprintf("mend line %d (%s)", f.JSON.Line, f.JSON.Reason))}
 			return []check.Finding{check.With(fail, line)}
 		}
 		var out []check.Finding
@@ -83,7 +83,7 @@ var _ = check.Register(check.Check{
 			case strings.HasPrefix(val.Origin, "CUFILE_"):
 				f.Fix = []check.Fix{unset(val.Origin)}
 			case strings.HasPrefix(val.Origin, "/"):
-				f.Fix = []check.Fix{edit(val.Origin)}
+				f.Fix = []check.Fix{edit(val.Origin, wanted(subject))}
 			}
 			out = append(out, check.With(f, check.Quote(val.Origin, subject+": "+val.Value)))
 		}
@@ -132,6 +132,22 @@ var _ = check.Register(check.Check{
 		return []check.Finding{check.With(check.Pass("%s", text), check.Quote(allow.Origin, "properties.allow_compat_mode: "+allow.Value), check.Quote(p2p.Origin, "properties.use_pci_p2pdma: "+p2p.Value))}
 	},
 })
+
+// wanted is what to do with a key that keeps I/O from GDS.
+func wanted(key string) string {
+	switch key {
+	case "properties.force_compat_mode":
+		return "set force_compat_mode to false"
+	case "properties.gds_rdma_write_support":
+		return "set gds_rdma_write_support to true"
+	case "fs.lustre.posix_gds_min_kb":
+		return fmt.Sprintf("set posix_gds_min_kb to %d or less", stockGDSMin)
+	}
+	if strings.HasPrefix(key, "denylist.") {
+		return "take the entry out of " + key
+	}
+	return "change " + key
+}
 
 // value is the effective value: what the report prints is what libcufile took; the files and variables tell where it
 // comes from.

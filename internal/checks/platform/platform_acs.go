@@ -17,7 +17,6 @@ var _ = check.Register(check.Check{
 		"p5en,acs-on": "warn",
 		"laptop":      "skip",
 	},
-	After:   []string{"cufile-library", "cufile-config/" + refusedFile},
 	Needs:   applies.GPUNeeds(facts.Platform.Want(), facts.ACSBridges.Want()),
 	Applies: applies.OnGPUNode,
 	Fix:     []check.Fix{switchOff([]string{"BRIDGE"})},

@@ -27,7 +27,8 @@ var _ = check.Register(check.Check{
 		Commands: []string{
 			"sudo cp -p /etc/default/grub /etc/default/grub.before",
 			// The last word on the kernel's command line counts, so the former ones go first.
-			`sudo sed -i -E '/^GRUB_CMDLINE_LINUX/s/ *\b(intel_iommu|amd_iommu|iommu)=[^ "]*//g; /^GRUB_CMDLINE_LINUX=/s/"[[:space:]]*$/ amd_iommu=off intel_iommu=off"/' /etc/default/grub`,
+			`sudo sed -i -E '/^GRUB_CMDLINE_LINUX(_DEFAULT)?=/s/ *\b(intel_iommu|amd_iommu|iommu)=[A-Za-z0-9_,]*//g' /etc/default/grub`,
+			`echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX amd_iommu=off intel_iommu=off"' | sudo tee -a /etc/default/grub`,
 			"grep -rn iommu /etc/default/grub /etc/default/grub.d   # these two words alone should be left",
 			"sudo update-grub   # or grub2-mkconfig -o /boot/grub2/grub.cfg",
 			"sudo reboot",
