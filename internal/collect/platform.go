@@ -59,12 +59,27 @@ func secret(name string) bool {
 func cufileConfigProbe(ctx context.Context, g *Gatherer) {
 	env := g.CallerEnvironment()
 	g.Add(env)
-	g.Read(ctx, facts.CufileEtc)
+	g.namedPaths(ctx, g.Read(ctx, facts.CufileEtc))
 	for line := range strings.Lines(string(env.Out)) {
 		p, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), facts.CufilePathEnv+"=")
 		if ok && path.IsAbs(p) && p != facts.CufileEtc {
-			g.ReadSlow(ctx, p)
+			g.namedPaths(ctx, g.ReadSlow(ctx, p))
 		}
+	}
+}
+
+// mostNamedPaths bounds the looks: each is a child, since a path may lie on a file system that hangs.
+const mostNamedPaths = 8
+
+// namedPaths looks whether what a cufile.json names is there: libcufile refuses the whole file for one that is not.
+// The named file of a simulated node's caller lies on the real machine, and so would these.
+func (g *Gatherer) namedPaths(ctx context.Context, it evidence.Item) {
+	if _, simulated := g.Host.(interface{ Simulated() bool }); simulated || !it.Complete() {
+		return
+	}
+	named := facts.ParseCufileJSON(it.Out).NamedPaths()
+	for _, s := range named[:min(len(named), mostNamedPaths)] {
+		g.Add(g.Host.Statfs(ctx, s.Value))
 	}
 }
 

@@ -115,6 +115,16 @@ func TestCufileConfigProbe(t *testing.T) {
 	}
 }
 
+func TestCufileNamedPathsProbe(t *testing.T) {
+	set := gather(paper{facts.CufileEtc: `{"logging":{"dir":"/var/log/cufile"},"denylist":{"mounts":["/a","b"]}}`, "/a": "type=0x1"}, "cufile-config")
+	if it := source(t, set, evidence.StatfsSource("/var/log/cufile")); it.State != evidence.Absent {
+		t.Errorf("%+v", it)
+	}
+	if it := source(t, set, evidence.StatfsSource("/a")); it.State != evidence.Present || len(set.Items) != 4 {
+		t.Errorf("%+v, %d items", it, len(set.Items))
+	}
+}
+
 func TestIOMMUProbe(t *testing.T) {
 	set := gather(paper{"/sys/class/iommu/dmar0/x": "", facts.CmdlineSource: "iommu=pt\n", facts.IOMMUGroups + "/3/type": "DMA-FQ\n", facts.IOMMUGroups + "/12/type": "identity\n"}, "iommu")
 	if it := source(t, set, facts.IOMMUGroupTypes); string(it.Out) != "12: identity\n3: DMA-FQ\n" || !it.Complete() {

@@ -113,7 +113,10 @@ func (b *Base) Lookup(query string) Answer {
 			if near := b.closeLines(q); len(near) > 0 {
 				a.Suggestions = near
 			}
-			return a // a sentence: a word of it that is known says nothing
+			if len(a.Suggestions) == 0 {
+				a.Suggestions = b.sharing(q)
+			}
+			return a // a sentence: a word of it that is known is no answer
 		}
 	}
 	// A typing error is nearer than a word that merely holds the query.

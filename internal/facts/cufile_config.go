@@ -177,6 +177,7 @@ func cufileFile(in *In, p string) CufileFile {
 	switch {
 	case it.Complete():
 		f.Read, f.JSON = true, ParseCufileJSON(it.Out)
+		f.JSON.paths(in)
 	case it != nil && it.State == evidence.Absent:
 		f.Absent = true
 	case it.OK():
@@ -186,4 +187,13 @@ func cufileFile(in *In, p string) CufileFile {
 		f.Why, _ = missing(p, it)
 	}
 	return f
+}
+
+// paths refuses a file for a path in it that is not there, where somebody looked.
+func (c *CufileJSON) paths(in *In) {
+	for _, s := range c.NamedPaths() {
+		if it := in.Item(evidence.StatfsSource(s.Value)); c.Accepted && it != nil && it.State == evidence.Absent {
+			c.Accepted, c.Line, c.Reason = false, s.Line, s.Name+" names "+short(s.Value)+", which is not there"
+		}
+	}
 }

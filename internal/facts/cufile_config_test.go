@@ -103,6 +103,34 @@ func TestCufileConfigUnknown(t *testing.T) {
 	}
 }
 
+// libcufile refuses a whole file for a folder in it that is not there; one that nobody looked for says nothing.
+func TestCufileNamedPaths(t *testing.T) {
+	const text = `{
+ "logging": {"dir": "/var/log/cufile"},
+ "denylist": {"mounts": ["/a", "/b"]}
+}`
+	for name, c := range map[string]struct {
+		looks map[string]string
+		why   string
+		line  int
+	}{
+		"all there":      {map[string]string{"statfs /var/log/cufile": "type=0x1", "statfs /a": "type=0x1", "statfs /b": "type=0x1"}, "", 0},
+		"nobody looked":  {nil, "", 0},
+		"a folder":       {map[string]string{"statfs /var/log/cufile": "-", "statfs /a": "type=0x1"}, "logging.dir names /var/log/cufile, which is not there", 2},
+		"a list's entry": {map[string]string{"statfs /var/log/cufile": "type=0x1", "statfs /b": "-"}, "denylist.mounts names /b, which is not there", 3},
+	} {
+		items := map[string]string{CallerEnvironment: "", CufileEtc: text}
+		for k, v := range c.looks {
+			items[k] = v
+		}
+		k := Get(platformTable(t, items), evidence.Host, CufileConfig)
+		f, refused := k.V.Refused()
+		if refused != (c.why != "") || f.JSON.Reason != c.why || f.JSON.Line != c.line {
+			t.Errorf("%s: %v %q line %d", name, refused, f.JSON.Reason, f.JSON.Line)
+		}
+	}
+}
+
 // The two tables of values differ in six keys, and these are the tell of a file that was not read.
 func TestCufileTables(t *testing.T) {
 	differ, seen := 0, map[string]bool{}

@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,22 @@ type CufileSetting struct {
 
 // CufilePathKeys name files or folders: libcufile refuses the whole cufile.json where one is not there.
 var CufilePathKeys = []string{"logging.dir", "denylist.devices", "denylist.mounts", "fs.lustre.mount_table", "fs.nfs.mount_table"}
+
+// NamedPaths are the absolute paths whose absence refuses the file, each as a setting of its own.
+func (c CufileJSON) NamedPaths() []CufileSetting {
+	var out []CufileSetting
+	for _, s := range c.Settings {
+		if !slices.Contains(CufilePathKeys, s.Name) {
+			continue
+		}
+		for _, p := range append(s.List, s.Value)[:max(len(s.List), 1)] {
+			if path.IsAbs(p) {
+				out = append(out, CufileSetting{Name: s.Name, Value: p, Known: true, Line: s.Line})
+			}
+		}
+	}
+	return out
+}
 
 // CufileDoubt is a value out of its limits.
 type CufileDoubt struct {

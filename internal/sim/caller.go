@@ -35,8 +35,17 @@ func (h *Host) callersFile() {
 	h.files[p] = string(it.Out)
 	named, ok := flat(it.Out)
 	h.n.cufile.named = named
+	like := map[string]string{}
+	for _, s := range shownKeys {
+		if s.builtIn != "" {
+			like[s.name] = s.builtIn
+		}
+	}
 	for _, e := range h.n.stock() {
-		if v, is := named[e.path]; is && kindOf(v) != kindOf(e.value) {
+		like[e.path] = e.value
+	}
+	for key, v := range named {
+		if is, known := like[key]; known && kindOf(v) != kindOf(is) && !strings.HasPrefix(is, "/") {
 			ok = false // a value of another type refuses the whole file
 		}
 	}

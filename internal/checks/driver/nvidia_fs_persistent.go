@@ -9,21 +9,22 @@ import (
 )
 
 var installForBoot = check.Fix{
-	Text: "install the built module below /lib/modules and have it loaded at boot; or build it into the image, or into the boot script. Check again after a reboot",
+	Text: "in the folder where it was built (gds-nvidia-fs/src): install the module below /lib/modules and have it loaded at boot; or build it into the image, or into the boot script. Check again after a reboot",
 	Commands: []string{
 		"sudo install -D -m 0644 nvidia-fs.ko /lib/modules/$(uname -r)/extra/nvidia-fs.ko",
 		"sudo depmod -a",
-		"echo nvidia_fs | sudo tee /etc/modules-load.d/nvidia-fs.conf",
+		"modinfo -n nvidia_fs  # must name the file in extra; a file in updates goes before it: remove the package that brought it",
+		"echo nvidia_fs | sudo tee /etc/modules-load.d/gdsproof-nvidia-fs.conf",
 	},
 	Changes: "adds a module file and a line that loads it at every boot",
-	Undo:    "sudo rm /etc/modules-load.d/nvidia-fs.conf /lib/modules/$(uname -r)/extra/nvidia-fs.ko && sudo depmod -a",
+	Undo:    "sudo rm /etc/modules-load.d/gdsproof-nvidia-fs.conf /lib/modules/$(uname -r)/extra/nvidia-fs.ko && sudo depmod -a",
 }
 
 var loadAtBoot = check.Fix{
 	Text:     "have the installed module loaded at boot; check again after a reboot",
-	Commands: []string{"echo nvidia_fs | sudo tee /etc/modules-load.d/nvidia-fs.conf"},
+	Commands: []string{"echo nvidia_fs | sudo tee /etc/modules-load.d/gdsproof-nvidia-fs.conf"},
 	Changes:  "a line that loads the module at every boot",
-	Undo:     "sudo rm /etc/modules-load.d/nvidia-fs.conf",
+	Undo:     "sudo rm /etc/modules-load.d/gdsproof-nvidia-fs.conf",
 }
 
 var _ = check.Register(check.Check{

@@ -129,6 +129,10 @@ var _ = check.Register(check.Check{
 		if p2p.Value == "false" {
 			text += "; use_pci_p2pdma is false, which is right with nvidia-fs"
 		}
+		// The documents promise 1, yes and on; measured, libcufile hears true and false alone.
+		if force := get("properties.force_compat_mode"); force.Ignored != "" {
+			text += "; " + force.Ignored + " is passed over by libcufile 1.15.1, and another release may hear it"
+		}
 		return []check.Finding{check.With(check.Pass("%s", text), check.Quote(allow.Origin, "properties.allow_compat_mode: "+allow.Value), check.Quote(p2p.Origin, "properties.use_pci_p2pdma: "+p2p.Value))}
 	},
 })
