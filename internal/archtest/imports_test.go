@@ -33,11 +33,13 @@ var allowed = map[string][]string{
 	"internal/checks/experiment": {"internal/check", "internal/checks/applies", "internal/facts", "internal/report", "internal/witness"},
 	"internal/cufile":            {},
 	"internal/explain":           {"internal/check", "internal/facts", "internal/profile"},
+	"internal/load":              {"internal/evidence", "internal/facts", "internal/host"},
+	"internal/proof":             {"internal/evidence", "internal/facts", "internal/host", "internal/ledger", "internal/load"},
 	"internal/paste":             {"internal/evidence", "internal/facts"},
 	"internal/render":            {"internal/report"},
 	"internal/witness":           {"internal/facts", "internal/report"},
 	"internal/cli": {"internal/check", "internal/checks", "internal/collect", "internal/cufile", "internal/evidence", "internal/explain", "internal/facts", "internal/host",
-		"internal/paste", "internal/profile", "internal/render", "internal/report", "internal/sim", "internal/witness"},
+		"internal/ledger", "internal/load", "internal/paste", "internal/profile", "internal/proof", "internal/render", "internal/report", "internal/sim", "internal/witness"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {

@@ -100,14 +100,8 @@ func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if a.g.saveEvidence != "" {
-		b, err := set.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		if err := host.WriteFile(ctx, a.g.saveEvidence, b); err != nil {
-			return nil, err
-		}
+	if err := a.keepEvidence(ctx, set); err != nil {
+		return nil, err
 	}
 	r := judge(set, rules, selected)
 	r.Node.Name = name
@@ -115,6 +109,17 @@ func (a *app) examine(ctx context.Context, f checkFlags, selected []*check.Check
 	r.DurationSeconds = float64(time.Since(began).Milliseconds()) / 1000
 	a.warnHangs(set)
 	return r, nil
+}
+
+func (a *app) keepEvidence(ctx context.Context, set *evidence.Set) error {
+	if a.g.saveEvidence == "" {
+		return nil
+	}
+	b, err := set.Bytes()
+	if err != nil {
+		return err
+	}
+	return host.WriteFile(ctx, a.g.saveEvidence, b)
 }
 
 // throughLinks follows a link in the place of a file system's folder ("/data" to "/fsx"), by looks that do not touch
@@ -173,28 +178,40 @@ func (f checkFlags) choose(all []*check.Check) ([]*check.Check, error) {
 	return out, nil
 }
 
-// look fills the evidence set from the node.
-func (a *app) look(ctx context.Context, f checkFlags, selected []*check.Check) (*evidence.Set, string, error) {
-	var h host.Host
-	set := &evidence.Set{Kind: evidence.Live}
-	opts := facts.Options{FS: f.fs, InstanceType: a.g.instanceType, EFACount: a.g.efaCount, MinNVFS: a.g.minNVFS}
-	name := ""
+// machine opens the node: the live one, or a simulated one with its name.
+func (a *app) machine() (m host.Actor, name string, done func(), err error) {
 	if spec, ok := strings.CutPrefix(a.g.node, "sim:"); ok {
 		s, err := sim.New(spec)
 		if err != nil {
-			return nil, "", usageError{err}
+			return nil, "", nil, usageError{err}
 		}
-		h, name = s, a.g.node
+		return s, a.g.node, func() {}, nil
+	}
+	l, err := host.NewLive("/")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return l, "", l.Close, nil
+}
+
+// look fills the evidence set from the node.
+func (a *app) look(ctx context.Context, f checkFlags, selected []*check.Check) (*evidence.Set, string, error) {
+	m, name, done, err := a.machine()
+	if err != nil {
+		return nil, "", err
+	}
+	defer done()
+	return a.lookAt(ctx, m, name, f, selected), name, nil
+}
+
+func (a *app) lookAt(ctx context.Context, h host.Host, name string, f checkFlags, selected []*check.Check) *evidence.Set {
+	set := &evidence.Set{Kind: evidence.Live}
+	opts := facts.Options{FS: f.fs, InstanceType: a.g.instanceType, EFACount: a.g.efaCount, MinNVFS: a.g.minNVFS}
+	if name != "" {
 		set.Kind, set.Simulated = evidence.Sim, true
 	} else {
-		l, err := host.NewLive("/")
-		if err != nil {
-			return nil, "", err
-		}
-		defer l.Close()
 		uid := os.Geteuid()
 		opts.UID = &uid
-		h = l
 		now := time.Now().UTC()
 		set.Now = &now
 	}
@@ -207,7 +224,7 @@ func (a *app) look(ctx context.Context, f checkFlags, selected []*check.Check) (
 	if i := set.Find(evidence.Host, facts.BootIDSource); i >= 0 && set.Items[i].OK() {
 		set.Boot = strings.TrimSpace(string(set.Items[i].Out))
 	}
-	return set, name, nil
+	return set
 }
 
 // sources are the probes that the checks and their causes need, and those of the report's head.

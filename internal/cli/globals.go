@@ -85,6 +85,11 @@ func (g *globals) colored(w any) bool {
 	if v := os.Getenv("CLICOLOR_FORCE"); v != "" && v != "0" {
 		return true
 	}
+	return terminal(w)
+}
+
+// terminal tells whether a stream is one.
+func terminal(w any) bool {
 	if r, ok := w.(*resultWriter); ok {
 		w = r.w
 	}

@@ -10,12 +10,14 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"gdsproof/internal/cufile"
 	"gdsproof/internal/host"
+	"gdsproof/internal/load"
 )
 
 // app is one run of the program.
@@ -24,6 +26,9 @@ type app struct {
 	stdout, stderr io.Writer
 	g              globals
 	code           int
+
+	progressMu    sync.Mutex
+	progressShown bool
 }
 
 // usageError is a mistake of the caller: exit status 2.
@@ -38,6 +43,9 @@ func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if len(args) > 0 && args[0] == cufile.ReportVerb {
 		return cufile.ReportMain(args[1:])
+	}
+	if len(args) > 0 && args[0] == load.ChildVerb {
+		return load.ChildMain(args[1:])
 	}
 	if len(args) > 0 && args[0] == host.ChildVerb {
 		return host.ChildMain()
@@ -107,7 +115,7 @@ func (a *app) root() *cobra.Command {
 	c.SetHelpTemplate(c.HelpTemplate() + "\n" + exitHelp())
 	a.g.register(c.PersistentFlags())
 	c.SetHelpCommand(helpCommand())
-	c.AddCommand(a.checkCommand(), a.explainCommand(), a.fixCommand(), a.readCommand(), a.simCommand(), a.versionCommand())
+	c.AddCommand(a.checkCommand(), a.explainCommand(), a.fixCommand(), a.proveCommand(), a.readCommand(), a.simCommand(), a.versionCommand())
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
 		if sub.Name() == "completion" {

@@ -20,6 +20,8 @@ type LibraryTold struct {
 	// Compat is the words by which the log's last process said that all it does goes through the CPU; its I/O was not
 	// logged one by one then.
 	Compat string
+	// Issued is how many I/Os were asked for, where that is known: fewer counted ones are not all of them.
+	Issued map[string]uint64
 }
 
 // LibraryUse is what libcufile told of programs' I/O: its own statistics, and its log where that is detailed enough.
@@ -52,11 +54,39 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 			}
 		}
 	}
+	out = append(out, toldByEngine(Use(in, LoadResults).V)...)
 	if len(out) == 0 {
 		return Because[[]LibraryTold]("libcufile's own counts were not seen", "gds_stats -l 3 of the program, or its cufile.log at level TRACE")
 	}
 	return Have(out)
 })
+
+// toldByEngine joins the counts of our own engine's runs of a phase and direction: one for each GPU. Those with
+// compat mode off are the strict witness's.
+func toldByEngine(list []LoadItem) []LibraryTold {
+	var out []LibraryTold
+	at := map[string]int{}
+	for _, r := range list {
+		if r.Stats == nil || r.Job.Strict || !r.GDS() {
+			continue
+		}
+		key := r.Job.Phase + " " + r.Job.Op
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, LibraryTold{Source: "libcufile's statistics", Item: r.Item, Issued: map[string]uint64{}})
+		}
+		c := LibraryCounts{NVFS: r.Stats.NVFS, P2P: r.Stats.P2P, POSIX: r.Stats.POSIX}
+		to := &out[i].Reads
+		if r.Job.Op == "write" {
+			to = &out[i].Writes
+		}
+		to.NVFS, to.P2P, to.POSIX = to.NVFS+c.NVFS, to.P2P+c.P2P, to.POSIX+c.POSIX
+		out[i].Issued[r.Job.Op] += r.Ops
+	}
+	return out
+}
 
 // libraryCounts reads a direction of gds_stats: up to 1.13 it prints only how many of all were POSIX, and what was not
 // was nvidia-fs's then. Without that split nothing is told of the path.

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 
 	"gdsproof/internal/evidence"
@@ -9,6 +11,7 @@ import (
 // Runs is the I/O that is known to have been done, in no order but that of its steps.
 var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
 	var out []Run
+	plan := Use(in, Experiment)
 	for _, i := range in.looks(GdsioSource, DDSource) {
 		it := in.item(i)
 		list := gdsioRuns(it)
@@ -17,14 +20,40 @@ var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
 		}
 		for _, r := range list {
 			r.Item = i
+			if plan.OK {
+				r.Phase = plan.V.Phases[it.Step]
+				r.Strict = r.Phase == PhaseStrict
+				r.CompatOff = compatOffAt(in, it.Step)
+			}
 			out = append(out, r)
 		}
+	}
+	for _, r := range Use(in, LoadResults).V {
+		out = append(out, r.run())
 	}
 	if len(out) == 0 {
 		return Because[[]Run]("no run of a load is in what was seen", "the lines that gdsio printed")
 	}
 	return Have(out)
 })
+
+// compatOffAt is what the log of the run of a step says that the library went by.
+func compatOffAt(in *In, step int) Opt[bool] {
+	for _, i := range in.looks(PastedCufileLog) {
+		it := in.item(i)
+		if it.Step != step {
+			continue
+		}
+		t, err := ParseCufileTraffic(bytes.NewReader(it.Out))
+		if err != nil || len(t.Processes) == 0 {
+			continue
+		}
+		if p := t.Processes[len(t.Processes)-1]; p.UseCompat.OK {
+			return Some(!p.UseCompat.V && !p.ForceCompat.V)
+		}
+	}
+	return Opt[bool]{}
+}
 
 // typedAbove is the "$ command" that stands above an output.
 func typedAbove(it *evidence.Item) string {
@@ -108,6 +137,20 @@ var Verifications = Define("verifications", nil, func(in *In) Known[[]Verificati
 		if g.Verified.OK {
 			out = append(out, Verification{g.Verified.V, "gdsio's own comparison", i})
 		}
+	}
+	for _, r := range Use(in, LoadResults).V {
+		v := r.Verified
+		if v == nil || v.Bytes == 0 {
+			continue
+		}
+		said := Verification{OK: v.Wrong == 0, Item: r.Item, Line: fmt.Sprintf("%d bytes of the %s read compared, %s", v.Bytes, r.Job.Phase, v.How)}
+		if v.Wrong > 0 {
+			said.Line = fmt.Sprintf("%d of %d bytes of the %s read are not what was written (compared %s)", v.Wrong, v.Bytes, r.Job.Phase, v.How)
+			if v.First != nil {
+				said.Line += fmt.Sprintf("; the first at offset %d", *v.First)
+			}
+		}
+		out = append(out, said)
 	}
 	return Have(out)
 })

@@ -22,10 +22,16 @@ type Run struct {
 	// Threads is how many buffers are registered at least.
 	Threads Opt[uint64]
 	GiBs    Opt[float64]
-	Failed  string // the words of an error; "" if none was printed
-	Code    Opt[int64]
-	Line    string
-	Item    int
+	// CPUSeconds is what the run cost, user and system.
+	CPUSeconds Opt[float64]
+	// Phase and GPU are known of an experiment of our own.
+	Phase, GPU string
+	// CompatOff is what the library itself said that it went by, in this very run.
+	CompatOff Opt[bool]
+	Failed    string // the words of an error; "" if none was printed
+	Code      Opt[int64]
+	Line      string
+	Item      int
 }
 
 // Moved tells that bytes are known to have been moved.
@@ -33,7 +39,7 @@ func (r Run) Moved() bool { return r.Bytes.OK && r.Bytes.V > 0 }
 
 // Window is a fact seen twice with something, or nothing, done in between.
 type Window[T any] struct {
-	Phase         string // gds, control, mixed (both in one window), idle (nothing known was done)
+	Phase         string // gds, control, mixed (both in one window), strict, why, idle (nothing known was done)
 	Before, After T
 	Runs          []Run
 	Items         [2]int
@@ -114,10 +120,14 @@ func runsBetween(in *In, runs []Run, a, b *evidence.Item) []Run {
 
 func phaseOf(runs []Run) string {
 	gds, cpu := false, false
+	apart := len(runs) > 0
 	for _, r := range runs {
 		gds, cpu = gds || r.GDS, cpu || r.CPU
+		apart = apart && (r.Phase == PhaseStrict || r.Phase == PhaseWhy)
 	}
 	switch {
+	case apart: // runs with another configuration than the user's
+		return runs[0].Phase
 	case gds && cpu:
 		return "mixed"
 	case gds:
@@ -142,6 +152,9 @@ func (in *In) looks(sources ...string) []int {
 }
 
 func (in *In) item(i int) *evidence.Item { return &in.t.Set.Items[i] }
+
+// StepOf is the step of an item.
+func (in *In) StepOf(i int) int { return in.item(i).Step }
 
 // Ordered tells that one item is known to have been taken before another.
 func (in *In) Ordered(i, j int) bool { return in.item(i).Before(in.item(j)) }

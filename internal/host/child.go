@@ -19,6 +19,9 @@ const ChildVerb = "__look"
 // launchWord, after ChildVerb, makes the child a launcher that becomes the command in the rest of the words.
 const launchWord = "run"
 
+// engineWord makes it a launcher of a program with events and control.
+const engineWord = "engine"
+
 // childName is what ps shows of a looking child; a name of the kernel has 15 bytes.
 const childName = "gdsproof-look"
 
@@ -44,6 +47,7 @@ type question struct {
 	Root  string   `json:"root"`
 	Path  string   `json:"path,omitempty"`
 	Paths []string `json:"paths,omitempty"`
+	Act   *Act     `json:"act,omitempty"`
 	Wait  bool     `json:"wait,omitempty"` // the look may wait: it is made in a child
 }
 
@@ -82,6 +86,8 @@ func (q question) sources() []string {
 		return []string{evidence.StatfsSource(q.Path)}
 	case "list":
 		return []string{evidence.ListSource(q.Path)}
+	case "act":
+		return []string{ActSource(*q.Act)}
 	}
 	return []string{evidence.StatSource(q.Path)}
 }
@@ -137,6 +143,8 @@ func (q question) answer() []evidence.Item {
 		its = []evidence.Item{lookList(path, maxRead)}
 	case "stat":
 		its = []evidence.Item{lookStat(path)}
+	case "act":
+		its = []evidence.Item{lookAct(*q.Act)}
 	}
 	return q.named(its)
 }
@@ -179,6 +187,9 @@ func ChildMain() int {
 	}
 	if len(os.Args) > 3 && os.Args[2] == launchWord {
 		return launch(os.Args[3:])
+	}
+	if len(os.Args) > 3 && os.Args[2] == engineWord {
+		return launchEngine(os.Args[3:])
 	}
 	_ = os.WriteFile("/proc/self/comm", []byte(childName), 0)
 	unix.CloseOnExec(fdAnswers)

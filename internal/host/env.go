@@ -1,6 +1,9 @@
 package host
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const cleanPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -24,3 +27,18 @@ func Environ(e Env, caller []string) []string {
 	}
 	return env
 }
+
+// with lays variables over an environment.
+func with(env, set []string) []string {
+	for _, kv := range set {
+		key, _, keep := strings.Cut(kv, "=")
+		env = slices.DeleteFunc(env, func(have string) bool { k, _, _ := strings.Cut(have, "="); return k == key })
+		if keep {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// EnvOf is the environment that a command gets, given the caller's.
+func EnvOf(c Command, caller []string) []string { return with(Environ(c.Env, caller), c.Set) }

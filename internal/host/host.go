@@ -30,6 +30,11 @@ type Command struct {
 	Timeout time.Duration // 10 s if zero
 	MaxOut  int64         // bytes kept of each stream; 1 MiB if zero
 	Keep    []string      // keep only lines that hold one of these (lower case), and the first and last line
+	// Set are variables over those of Env: "KEY=VALUE"; "KEY" alone takes one away.
+	Set []string
+	// Events gets each line that the program writes to its descriptor 3. Such a program has a pipe on 4 that ends when
+	// this process does: it must not outlive it.
+	Events func(line []byte)
 }
 
 // Source is the name under which the command's item is found.

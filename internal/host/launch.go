@@ -20,7 +20,31 @@ type notStarted struct {
 // launch becomes the command. It is done in a child because a program may lie on the file system that hangs
 // (CUDA and its tools often are on a shared one): execve would hang then, and with it the process that forks,
 // which waits for the new program to be loaded and lets nobody else fork meanwhile.
-func launch(argv []string) int {
+func launch(argv []string) int { return start(argv, fdReport) }
+
+// launchEngine becomes a command that tells of itself on 3 and listens on 4. They come as 5 and 6; the lock keeps
+// being held under another number.
+func launchEngine(argv []string) int {
+	report, err := unix.FcntlInt(fdReport, unix.F_DUPFD_CLOEXEC, 16)
+	if err != nil {
+		return 127
+	}
+	if _, err := unix.FcntlInt(fdLock, unix.F_DUPFD, 32); err != nil {
+		return 127
+	}
+	for from, to := range map[int]int{5: 3, 6: 4} {
+		if err := unix.Dup3(from, to, 0); err != nil {
+			return 127
+		}
+		unix.CloseOnExec(from)
+	}
+	return start(argv, report)
+}
+
+// fdLock is where a launcher has its lock.
+const fdLock = 4
+
+func start(argv []string, fdReport int) int {
 	unix.CloseOnExec(fdReport)
 	path, err := lookPath(argv[0])
 	if err == nil {
@@ -31,7 +55,7 @@ func launch(argv []string) int {
 	if errors.As(err, &no) {
 		r.Errno = int(no)
 	}
-	_ = json.NewEncoder(os.NewFile(fdReport, "report")).Encode(r)
+	_ = json.NewEncoder(os.NewFile(uintptr(fdReport), "report")).Encode(r)
 	return 127
 }
 

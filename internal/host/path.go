@@ -203,3 +203,6 @@ func (h *hang) over() bool {
 	p, ok := ledger.ProcessOf(h.pid)
 	return !ok || p.Start != h.start || ledger.State(h.pid) == ""
 }
+
+// Remote tells whether a path lies on a file system that may hang.
+func Remote(path string) bool { return new(mounts).remote("/", path, true) != "" }

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -196,7 +198,11 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 			w.Close()
 		}
 	}()
-	for range 3 {
+	pipes, word := 3, launchWord
+	if c.Events != nil {
+		pipes, word = 4, engineWord
+	}
+	for range pipes {
 		r, w, err := os.Pipe()
 		if err != nil {
 			p.closePipes()
@@ -204,14 +210,26 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 		}
 		p.pipes, writers = append(p.pipes, r), append(writers, w)
 	}
-	cmd := exec.Command(self, append([]string{ChildVerb, launchWord}, c.Argv...)...)
+	cmd := exec.Command(self, append([]string{ChildVerb, word}, c.Argv...)...)
 	cmd.Args[0] = "gdsproof"
-	cmd.Env = Environ(c.Env, os.Environ())
+	cmd.Env = EnvOf(c, os.Environ())
 	cmd.Dir = l.folder()
 	cmd.Stdout, cmd.Stderr = writers[0], writers[1]
 	cmd.ExtraFiles = []*os.File{writers[2]}
 	if lock != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, lock.File)
+	}
+	if c.Events != nil {
+		if lock == nil {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, writers[2]) // holds the place
+		}
+		control, ours, err := os.Pipe()
+		if err != nil {
+			p.closePipes()
+			return nil, err
+		}
+		p.pipes, writers = append(p.pipes, ours), append(writers, control)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, writers[3], control)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -225,6 +243,9 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 	readers.Go(p.out.read)
 	readers.Go(p.err.read)
 	readers.Go(report.read)
+	if c.Events != nil {
+		readers.Go(func() { eachLine(p.pipes[3], c.Events) })
+	}
 	go func() {
 		readers.Wait()
 		p.report, _ = report.take()
@@ -235,6 +256,20 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 		close(p.exited)
 	}()
 	return p, nil
+}
+
+// maxEvent bounds a line of events.
+const maxEvent = 1 << 20
+
+// eachLine hands on what a program tells, line by line. One that is too long ends the listening, but not the reading:
+// the program must not wait for us.
+func eachLine(r io.Reader, tell func([]byte)) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, maxEvent)
+	for sc.Scan() {
+		tell(sc.Bytes())
+	}
+	_, _ = io.Copy(io.Discard, r)
 }
 
 func (p *running) closePipes() {

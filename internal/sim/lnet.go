@@ -134,7 +134,7 @@ func (n *node) interfaces(look int) []ni {
 		if i < len(n.lnet.counts) {
 			c = n.lnet.counts[i]
 		}
-		out[i].sent, out[i].recv = c[0], c[1]
+		out[i].sent, out[i].recv = c[0]+n.moved.sends[out[i].dev], c[1]+n.moved.recvs[out[i].dev]
 	}
 	if len(out) == 0 {
 		return nil

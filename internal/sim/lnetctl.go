@@ -75,7 +75,7 @@ func (n *node) netShow(look int) string {
 	if n.configured() {
 		credits = 2560
 	}
-	localNI{nid: n.lnet.addr + "@tcp", dev: n.lnet.dev, sent: 1794, recv: 1801, priority: -1, health: 1000,
+	localNI{nid: n.lnet.addr + "@tcp", dev: n.lnet.dev, sent: 1794 + n.moved.tcp[0], recv: 1801 + n.moved.tcp[1], priority: -1, health: 1000,
 		timeout: 180, peers: 8, credits: credits, lnd: "conns_per_peer: 1", cpt: all}.print(&b)
 	nis := n.interfaces(look)
 	if len(nis) == 0 {

@@ -44,6 +44,18 @@ type node struct {
 	noHooks bool     // libcufile does not see which storage modules registered
 
 	silentCompat bool // every file falls back to the CPU, which no look at the node tells
+
+	// What only an experiment shows.
+	registeredCompat bool   // buffers are registered, and the I/O goes through the CPU all the same
+	wireFlat         bool   // LNet's counters do not move
+	idleDevice       string // carries nothing
+	dense            bool   // files do not look sparse
+	gdsioErrorGPU    int    // gdsio fails on this one; 0: on none
+	stale            bool   // a read gives something else than what was written
+	busy             bool   // another job uses the file system
+	strict           bool   // of a run: compat mode is off
+
+	moved moving
 }
 
 type gpu struct {

@@ -42,17 +42,17 @@ func (n *node) nvfsStats() string {
 	fmt.Fprintf(&b, "GDS Version: %s \nNVFS statistics(ver: 4.0)\nNVFS Driver(version: %s)\n", d.gds, d.version)
 	fmt.Fprintf(&b, "Mellanox PeerDirect Supported: False\nIO stats: %s, peer IO stats: Disabled\nLogging level: info\n\n", onOff(d.rwStats, "Enabled", "Disabled"))
 	fmt.Fprintf(&b, "Active Shadow-Buffer (MiB): 0\nActive Process: 0\n")
-	r, w, e := d.reads, d.writes, d.errors
+	r, w, e, m := d.reads, d.writes, d.errors, n.moved
 	if d.rwStats {
 		fmt.Fprintf(&b, "Batches\t\t\t\t: n=0 ok=0 err=0 Avg-Submit-Latency(usec)=0\n")
-		fmt.Fprintf(&b, "Reads\t\t\t\t: n=%d ok=%d err=%d readMiB=%d io_state_err=%d\n", r["n"], r["ok"], r["err"], r["readMiB"], r["io_state_err"])
+		fmt.Fprintf(&b, "Reads\t\t\t\t: n=%d ok=%d err=%d readMiB=%d io_state_err=%d\n", r["n"]+m.reads, r["ok"]+m.reads, r["err"], r["readMiB"]+m.readMiB, r["io_state_err"])
 		fmt.Fprintf(&b, "Reads\t\t\t\t: Bandwidth(MiB/s)=0 Avg-Latency(usec)=0\n")
 	} else {
 		fmt.Fprintf(&b, "Reads\t\t\t\t: err=%d io_state_err=%d\n", r["err"], r["io_state_err"])
 	}
-	fmt.Fprintf(&b, "Sparse Reads\t\t        : n=%d io=0 holes=0 pages=0 \n", r["sparse"])
+	fmt.Fprintf(&b, "Sparse Reads\t\t        : n=%d io=0 holes=0 pages=0 \n", r["sparse"]+m.sparse)
 	if d.rwStats {
-		fmt.Fprintf(&b, "Writes\t\t\t\t: n=%d ok=%d err=%d writeMiB=%d io_state_err=%d pg-cache=0 pg-cache-fail=0 pg-cache-eio=0\n", w["n"], w["ok"], w["err"], w["writeMiB"], w["io_state_err"])
+		fmt.Fprintf(&b, "Writes\t\t\t\t: n=%d ok=%d err=%d writeMiB=%d io_state_err=%d pg-cache=0 pg-cache-fail=0 pg-cache-eio=0\n", w["n"]+m.writes, w["ok"]+m.writes, w["err"], w["writeMiB"]+m.writeMiB, w["io_state_err"])
 		fmt.Fprintf(&b, "Writes\t\t\t\t: Bandwidth(MiB/s)=0 Avg-Latency(usec)=0\n")
 	} else {
 		fmt.Fprintf(&b, "Writes\t\t\t\t: err=%d io_state_err=%d pg-cache=0 pg-cache-fail=0 pg-cache-eio=0\n", w["err"], w["io_state_err"])

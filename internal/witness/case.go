@@ -1,6 +1,8 @@
 package witness
 
 import (
+	"fmt"
+
 	"gdsproof/internal/facts"
 )
 
@@ -11,8 +13,12 @@ var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
 	c.EFA = q.V.Is == facts.Yes && efa.V.Is != facts.No
 	c.WritesAllowed = writesAllowed(in)
 	moved, failed := false, ""
+	plan := facts.Use(in, facts.Experiment)
 	for _, r := range facts.Use(in, facts.Runs).V {
 		moved = moved || r.Moved()
+		if plan.OK && r.Phase != facts.PhaseStrict && r.Phase != facts.PhaseWhy && r.Failed != "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {
+			c.Failed = append(c.Failed, fmt.Sprintf("GPU %s, %s: %s", r.GPU, r.Op, r.Failed))
+		}
 		if r.Failed != "" && failed == "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {
 			failed = r.Failed
 		}
@@ -22,6 +28,9 @@ var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
 	}
 	if failed == "" {
 		failed = unregistered(in)
+	}
+	if plan.V.CannotStart != "" {
+		failed = plan.V.CannotStart
 	}
 	if !moved {
 		c.CannotMove = failed

@@ -10,12 +10,23 @@ import (
 // somebody else was at work, or the control run was none.
 func controlHears(h *hearing) {
 	ws := fact(h, facts.DriverWindows)
+	plan := fact(h, facts.Experiment)
 	said := false
 	for _, w := range ws.V {
-		if w.Phase != "control" || w.Broken != "" {
+		idle := plan.OK && h.idleOf(plan.V, w.Items)
+		if w.Phase != "control" && !idle || w.Broken != "" {
 			continue
 		}
 		d := readWindow(w)
+		if idle {
+			// Still says nothing here: no I/O of ours was at work.
+			if rose(d.mmap) || rose(d.sparse) || rose(d.reads) || rose(d.writes) {
+				h.say(Testimony{Witness: Control, Direction: Both, Phase: "idle", Says: Moved, Numbers: d.numbers(), Evidence: h.quote(w.Items[:]...),
+					Summary: "the driver's counters moved while nothing of ours was at work: another program uses GDS on this host", WouldSpeakIf: "the same experiment with nothing else at work"})
+				said = true
+			}
+			continue
+		}
 		dir := Both
 		dirs := map[string]bool{}
 		for _, r := range w.Runs {
@@ -60,6 +71,11 @@ func libraryHears(h *hearing) {
 			}
 			heard = true
 			n := l.n
+			if issued := u.Issued[map[string]string{Reads: "read", Writes: "write"}[l.dir]]; n.Total() < issued {
+				h.say(Testimony{Witness: Library, Direction: l.dir, Phase: "gds", Says: Silent, Evidence: h.quote(u.Item), Numbers: map[string]uint64{"issued": issued, "total": n.Total(), "nvfs": n.NVFS, "p2p": n.P2P, "posix": n.POSIX},
+					Summary: fmt.Sprintf("%d I/Os were issued and %d were counted (%s)", issued, n.Total(), u.Source), WouldSpeakIf: "a libcufile that counts every I/O (1.15 and later)"})
+				continue
+			}
 			t := Testimony{Witness: Library, Direction: l.dir, Phase: "gds", Evidence: h.quote(u.Item),
 				Numbers: map[string]uint64{"total": n.Total(), "nvfs": n.NVFS, "p2p": n.P2P, "posix": n.POSIX}}
 			what := map[string]string{Reads: "reads", Writes: "writes", Both: "operations"}[l.dir]
@@ -89,10 +105,24 @@ var gdsReasons = map[int64]string{5001: "nvidia-fs is not loaded", 5008: "GDS is
 // the library said what it went by.
 func strictHears(h *hearing) {
 	heard := false
-	off := fact(h, facts.StrictOff)
+	off, plan := fact(h, facts.StrictOff), fact(h, facts.Experiment)
+	if plan.OK { // its logs are told run by run
+		off = facts.Known[facts.CompatOff]{}
+	}
 	for _, r := range fact(h, facts.Runs).V {
 		t := Testimony{Witness: Strict, Direction: direction(r.Op), Phase: "strict", Evidence: h.quote(r.Item)}
+		if plan.OK && r.Phase != facts.PhaseStrict {
+			// A run with the user's own configuration: that one may have compat mode off, and then a refusal speaks.
+			if r.Failed == "" || !r.GDS || gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {
+				continue
+			}
+		}
 		switch {
+		case r.Strict && r.GDS && r.Moved() && r.Failed == "" && r.CompatOff == facts.Some(true):
+			t.Says, t.Summary = OK, fmt.Sprintf("%s moved with compat mode off, as read back from the library", Size(r.Bytes.V))
+			t.Numbers = map[string]uint64{"bytes": r.Bytes.V}
+		case plan.OK && r.Strict && r.Failed != "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed):
+			t.Says, t.Summary, t.WouldSpeakIf = Silent, "the run with compat mode off failed for another reason: "+r.Failed, "that reason mended"
 		case r.Failed != "" && r.GDS && h.mendedSince(r.Item):
 			t.Says, t.Summary = Silent, "refused at first ("+r.Failed+"), and later I/O entered the driver: what was wrong then is mended"
 			t.WouldSpeakIf = "a run with compat mode off after the last change"

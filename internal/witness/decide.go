@@ -15,6 +15,8 @@ type Case struct {
 	WritesAllowed bool
 	// CannotMove is the named fault for which no byte could be moved: with it set, none was.
 	CannotMove string
+	// Failed are runs of an experiment that ended with an error: what the others showed holds for them alone.
+	Failed []string
 	// NotApplicable is why GDS cannot be asked for here at all.
 	NotApplicable string
 }
@@ -96,6 +98,10 @@ func Decide(ts []Testimony, c Case) report.Verdict {
 	}
 	v.Spoken = reads.seen || writes.seen || both.seen
 	v.Outcome, v.Summary = join(reads, writes, both, c)
+	if n := len(c.Failed); n > 0 && v.Outcome == report.Proven {
+		v.Outcome = report.Unproven
+		v.Summary += fmt.Sprintf("; but %d of the runs failed: %s", n, c.Failed[0])
+	}
 	v.Witnesses = Told(ts)
 	return v
 }

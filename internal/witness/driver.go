@@ -54,9 +54,10 @@ func driverHears(h *hearing) {
 		return
 	}
 	other := otherPath(h)
+	plan := fact(h, facts.Experiment)
 	for _, w := range ws.V {
-		if w.Phase == "control" {
-			continue
+		if w.Phase == "control" || plan.OK && (w.Phase == "idle" || apart(w.Phase)) {
+			continue // the control's; and what an experiment did with another configuration than the user's
 		}
 		if w.Broken != "" {
 			h.say(Testimony{Witness: Driver, Direction: Both, Phase: w.Phase, Says: Silent, Summary: w.Broken, WouldSpeakIf: "two looks at the counters with nothing but the run in between", Evidence: h.quote(w.Items[:]...)})
@@ -83,6 +84,9 @@ func driverHears(h *hearing) {
 		}
 	}
 }
+
+// apart tells a phase whose runs have another configuration than the user's programs: the strict witness speaks of it.
+func apart(phase string) bool { return phase == facts.PhaseStrict || phase == facts.PhaseWhy }
 
 // hearReads: with IO stats on the driver counts what it read; without, Sparse Reads rises where the file looks
 // sparse to the client, which a file on FSx for Lustre does.

@@ -24,11 +24,21 @@ func (t traffic) sum() uint64 { return t.send + t.recv }
 func wireHears(h *hearing) {
 	ws, hw := fact(h, facts.LNetWindows), fact(h, facts.EFAWindows)
 	said := false
+	plan := fact(h, facts.Experiment)
+	if foreign := h.foreignTraffic(plan, ws.V); foreign != "" {
+		h.say(Testimony{Witness: Wire, Direction: Both, Says: Silent, Summary: foreign, WouldSpeakIf: "the same experiment with nothing else at work"})
+		return
+	}
+	skip := func(phase string) bool { return plan.OK && (phase == "idle" || apart(phase)) }
 	for _, w := range hw.V {
-		said = h.bytes(w) || said
+		if !skip(w.Phase) {
+			said = h.bytes(w) || said
+		}
 	}
 	for _, w := range ws.V {
-		said = h.messages(w) || said
+		if !skip(w.Phase) {
+			said = h.messages(w) || said
+		}
 	}
 	if !said {
 		why, need := ws.Why, ws.Need
@@ -37,6 +47,26 @@ func wireHears(h *hearing) {
 		}
 		h.say(Testimony{Witness: Wire, Direction: Both, Says: Silent, Summary: why, WouldSpeakIf: need})
 	}
+}
+
+// foreignTraffic: messages in the idle second of an experiment are of somebody else, who may as well have sent those of
+// the other windows. A few are keep-alives.
+func (h *hearing) foreignTraffic(plan facts.Known[facts.ExperimentPlan], ws []facts.Window[facts.LNetTraffic]) string {
+	if !plan.OK {
+		return ""
+	}
+	for _, w := range ws {
+		efa, tcp, _ := sumTraffic(w)
+		if sum := efa.sum() + tcp.sum(); h.idleOf(plan.V, w.Items) && w.Broken == "" && sum >= fewMessages {
+			return fmt.Sprintf("%d messages passed while nothing of ours was at work: another program uses the file system, and its messages cannot be told from ours", sum)
+		}
+	}
+	return ""
+}
+
+// idleOf tells the window in which the experiment did nothing on purpose.
+func (h *hearing) idleOf(plan facts.ExperimentPlan, items [2]int) bool {
+	return plan.Phases[h.in.StepOf(items[1])] == facts.PhaseIdle && h.in.StepOf(items[0]) >= plan.From
 }
 
 // messages judges one window of LNet's counters. With W written and R read messages' worth of data, a client sends

@@ -29,8 +29,15 @@ var _ = check.Register(check.Check{
 				if r.GDS {
 					how = "GDS asked"
 				}
-				said = append(said, fmt.Sprintf("%s (%s) %.2f GiB/s", r.Op, how, r.GiBs.V))
+				one := fmt.Sprintf("%s (%s) %.2f GiB/s", r.Op, how, r.GiBs.V)
+				if r.CPUSeconds.OK {
+					one += fmt.Sprintf(", %.2f CPU s/GiB", r.CPUSeconds.V/(float64(r.Bytes.V)/(1<<30)))
+				}
+				said = append(said, one)
 			}
+		}
+		if sum := together(check.Get(v, facts.Runs)); sum != "" {
+			said = append([]string{sum}, said...)
 		}
 		if len(said) == 0 {
 			return []check.Finding{check.NotKnown("the result lines of gdsio", "no run says how fast it was")}
@@ -41,3 +48,24 @@ var _ = check.Register(check.Check{
 		return []check.Finding{check.Pass("%s; reported, never a proof", strings.Join(said, ", "))}
 	},
 })
+
+// together sums what all GPUs did at once, beside what one did.
+func together(runs []facts.Run) string {
+	var out []string
+	for _, op := range []string{"write", "read"} {
+		sum, one, n := 0.0, 0.0, 0
+		for _, r := range runs {
+			switch {
+			case r.Op != op || !r.GDS || !r.GiBs.OK:
+			case r.Phase == facts.PhaseAll:
+				sum, n = sum+r.GiBs.V, n+1
+			case r.Phase == facts.PhaseWrite || r.Phase == facts.PhaseRead:
+				one = max(one, r.GiBs.V)
+			}
+		}
+		if n > 1 {
+			out = append(out, fmt.Sprintf("%s of %d GPUs at once %.2f GiB/s (one alone %.2f)", op, n, sum, one))
+		}
+	}
+	return strings.Join(out, ", ")
+}

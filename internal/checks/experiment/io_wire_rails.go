@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gdsproof/internal/check"
@@ -24,16 +25,14 @@ var _ = check.Register(check.Check{
 		Undo:     "none needed",
 	}},
 	Judge: func(v check.View) []check.Finding {
-		for _, w := range check.Get(v, facts.LNetWindows) {
+		windows := slices.Clone(check.Get(v, facts.LNetWindows))
+		// That with the most GPUs at work tells the most.
+		slices.SortStableFunc(windows, func(a, b facts.Window[facts.LNetTraffic]) int { return gpusIn(b) - gpusIn(a) })
+		for _, w := range windows {
 			if w.Broken != "" {
 				continue
 			}
-			gpus := 0
-			for _, r := range w.Runs {
-				if r.GDS && r.Moved() {
-					gpus++
-				}
-			}
+			gpus := gpusIn(w)
 			var rises []facts.LNetRise
 			sum := uint64(0)
 			for _, r := range w.Before.Against(w.After) {
@@ -68,3 +67,13 @@ var _ = check.Register(check.Check{
 		return []check.Finding{check.NotKnown("lnetctl net show -v before and after a run that moves data", "no window shows enough traffic to compare the interfaces")}
 	},
 })
+
+func gpusIn(w facts.Window[facts.LNetTraffic]) int {
+	n := 0
+	for _, r := range w.Runs {
+		if r.GDS && r.Moved() {
+			n++
+		}
+	}
+	return n
+}
