@@ -119,7 +119,7 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 			so.Items = append(append([]evidence.Item(nil), set.Items...), more...)
 			t := facts.NewTable(&so, rules)
 			switch v := witness.Decide(facts.Get(t, evidence.Host, witness.Heard).V, facts.Get(t, evidence.Host, witness.CaseNow).V); v.Outcome {
-			case report.Refuted, report.Mixed, report.Contradicted, report.Unproven:
+			case report.Refuted, report.Mixed, report.Contradicted:
 				return true
 			}
 			return false

@@ -206,6 +206,11 @@ func (a *app) whyNot(set *evidence.Set, r *report.Report) {
 			log = append(log, set.Items[i].Out...)
 		}
 	}
+	switch r.Verdict.Outcome {
+	case report.Refuted, report.Mixed, report.Contradicted:
+	default:
+		return
+	}
 	if len(log) == 0 || r.Verdict.FirstAction == nil || !strings.HasPrefix(r.Verdict.FirstAction.Check, "io-") {
 		return
 	}

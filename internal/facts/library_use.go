@@ -3,6 +3,7 @@ package facts
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -65,7 +66,7 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 // compat mode off are the strict witness's.
 func toldByEngine(list []LoadItem) []LibraryTold {
 	var out []LibraryTold
-	at := map[string]int{}
+	at, gpus, posix := map[string]int{}, map[int]int{}, map[int][]string{}
 	for _, r := range list {
 		if r.Stats == nil || r.Job.Strict || !r.GDS() {
 			continue
@@ -84,6 +85,15 @@ func toldByEngine(list []LoadItem) []LibraryTold {
 		}
 		to.NVFS, to.P2P, to.POSIX = to.NVFS+c.NVFS, to.P2P+c.P2P, to.POSIX+c.POSIX
 		out[i].Issued[r.Job.Op] += r.Ops
+		if c.POSIX > 0 {
+			posix[i] = append(posix[i], strconv.Itoa(r.Job.GPU.Index))
+		}
+		gpus[i]++
+	}
+	for i := range out {
+		if n := len(posix[i]); n > 0 && n < gpus[i] {
+			out[i].Source += "; POSIX on GPU " + strings.Join(posix[i], ", ")
+		}
 	}
 	return out
 }

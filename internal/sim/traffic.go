@@ -143,36 +143,26 @@ func (n *node) send(j job) {
 	}
 }
 
-// near are the devices of the interfaces that a GPU uses: those on the nearest buses, two at least.
+// near are the devices of the interfaces that a GPU uses: its share of them in the order of the bus, two at least.
 func (n *node) near(gpu int, all []ni) []string {
-	type at struct {
-		dev      string
-		distance int
+	if len(all) == 0 {
+		return nil
 	}
 	bus := map[string]int{}
 	names := n.rdmas()
 	for i, f := range n.efaFunctions() {
-		b, _, _ := f.place()
-		bus[names[i].name] = b
+		b, slot, _ := f.place()
+		bus[names[i].name] = b<<8 | slot
 	}
-	here, _, _ := function{addr: n.gpus[gpu].addr}.place()
-	var list []at
-	for _, ni := range all {
-		if ni.down || n.idleDevice != "" && ni.dev == n.idleDevice {
-			continue
-		}
-		d := bus[ni.dev] - here
-		list = append(list, at{ni.dev, max(d, -d)})
-	}
-	slices.SortStableFunc(list, func(a, b at) int {
-		if a.distance != b.distance {
-			return a.distance - b.distance
-		}
-		return strings.Compare(a.dev, b.dev)
-	})
+	sorted := slices.Clone(all)
+	slices.SortFunc(sorted, func(a, b ni) int { return bus[a.dev] - bus[b.dev] })
+	k := min(max(2, len(all)/len(n.gpus)), len(all))
+	first := min(gpu*len(all)/len(n.gpus)/k*k, len(all)-k)
 	var out []string
-	for _, a := range list[:min(len(list), max(2, len(all)/max(1, len(n.gpus))))] {
-		out = append(out, a.dev)
+	for _, i := range sorted[first : first+k] {
+		if !i.down && i.dev != n.idleDevice {
+			out = append(out, i.dev)
+		}
 	}
 	return out
 }
@@ -263,6 +253,9 @@ func (h *Host) gdsio(c host.Command, env []string) answer {
 	}
 	n, done := h.configured(env)
 	defer done()
+	if n.kit.noLibrary {
+		return answer{err: c.Argv[0] + ": error while loading shared libraries: libcufile.so.0: cannot open shared object file: No such file or directory\n", exit: 127}
+	}
 	if !h.made[path.Dir(m["-f"])] && path.Dir(m["-f"]) != h.mount() {
 		return answer{out: "unable to open file " + m["-f"] + "\n", exit: 1}
 	}
