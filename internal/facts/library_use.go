@@ -101,7 +101,7 @@ func toldByEngine(list []LoadItem) []LibraryTold {
 // libraryCounts reads a direction of gds_stats: up to 1.13 it prints only how many of all were POSIX, and what was not
 // was nvidia-fs's then. Without that split nothing is told of the path.
 func libraryCounts(d GDSStatsIO) LibraryCounts {
-	if !d.Ops.OK || !d.Posix.OK || d.Posix.V > d.Ops.V {
+	if !d.Ops.OK || !d.Posix.OK || d.Posix.V > d.Ops.V || d.Errors.V > 0 && d.Errors.V >= d.Ops.V {
 		return LibraryCounts{}
 	}
 	c := LibraryCounts{POSIX: d.Posix.V, P2P: d.P2P.Or(0)}
