@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"gdsproof/internal/evidence"
 	"gdsproof/internal/explain"
+	"gdsproof/internal/facts"
 	"gdsproof/internal/profile"
 	"gdsproof/internal/report"
 )
@@ -35,10 +37,18 @@ func tellingLine(log []byte) (line, meaning, remedy string) {
 	if fold.Read(bytes.NewReader(log)) != nil {
 		return "", "", ""
 	}
-	x := firstKnown(fold.Result("cufile.log"))
-	if x == nil || len(x.Rows) == 0 {
+	l := fold.Result("cufile.log")
+	x := firstKnown(l)
+	if x == nil || len(x.Rows) == 0 || x.Class != "decisive" && x.Class != "cause" {
 		return "", "", ""
 	}
+	text := x.Text
+	for e, err := range facts.ScanCufileLog(strings.NewReader(text)) {
+		if err == nil && e.Level != "" {
+			text = e.Message // without its stamp
+		}
+		break
+	}
 	row := x.Rows[0]
-	return x.Text, row.Meaning, row.Remedy
+	return text, row.Meaning, row.Remedy
 }

@@ -132,7 +132,8 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 	}
 	rep := judgeRead(set, rules, all)
 	a.whyNot(set, rep)
-	rep.Node.Name = name
+	settle(rep, &r.Plan)
+	rep.Node.Name, rep.Experiment = name, true
 	rep.Started = began.UTC().Truncate(time.Second)
 	rep.DurationSeconds = float64(time.Since(began).Milliseconds()) / 1000
 	rep.Normalise()

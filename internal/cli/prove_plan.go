@@ -202,7 +202,7 @@ func strictJSON(t *facts.Table, set *evidence.Set) (string, error) {
 func (a *app) whyNot(set *evidence.Set, r *report.Report) {
 	var log []byte
 	for i := range set.Items {
-		if set.Items[i].Source == facts.PastedCufileLog {
+		if set.Items[i].Source == facts.PastedCufileLog && !strings.Contains(r.Verdict.Summary, "DATA WRONG") {
 			log = append(log, set.Items[i].Out...)
 		}
 	}
@@ -220,6 +220,20 @@ func (a *app) whyNot(set *evidence.Set, r *report.Report) {
 	}
 	r.Verdict.FirstAction.Text = fmt.Sprintf("libcufile's log says: %s (%s). %s", line, meaning, remedy)
 	r.Verdict.FirstAction.Commands = []string{"gdsproof explain " + check.ShellWord(line)}
+}
+
+// settle says what would settle an experiment that proved nothing.
+func settle(r *report.Report, p *proof.Plan) {
+	if r.Verdict.Outcome != report.Unproven || r.Verdict.FirstAction != nil {
+		return
+	}
+	again := "gdsproof prove --fs " + check.ShellWord(p.Dir)
+	switch {
+	case !p.Strict:
+		r.Verdict.FirstAction = &report.Action{Check: "io-strict", Text: "let a run with compat mode off settle it: it takes the direct path or fails", Commands: []string{again}}
+	case !p.IOStats:
+		r.Verdict.FirstAction = &report.Action{Check: "io-driver-reads", Text: "let nvidia-fs count successful I/O during the experiment (as root; the switch is put back)", Commands: []string{"sudo " + again + " --io-stats"}}
+	}
 }
 
 // progress shows how far a load is, on a terminal alone.

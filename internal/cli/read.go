@@ -119,6 +119,11 @@ func firstOf(a *report.Action, o report.Outcome, findings []report.Finding) *rep
 	default:
 		return a
 	}
+	if a == nil || strings.HasPrefix(a.Check, "io-") {
+		if c := likelyCause(findings); c != nil {
+			a = c
+		}
+	}
 	for i := range findings {
 		if f := &findings[i]; a != nil && f.Check == a.Check && (f.Status == report.Fail || f.Status == report.Warn) {
 			return a
@@ -130,6 +135,17 @@ func firstOf(a *report.Action, o report.Outcome, findings []report.Finding) *rep
 			"cd /tmp && CUFILE_ENV_PATH_JSON=/tmp/cufile.json /usr/local/cuda/gds/tools/gdsio -f /fsx/gds_test -d 0 -w 4 -s 1G -i 1M -x 0 -I 0",
 			"gdsproof read /tmp/cufile*.log",
 		}}
+}
+
+// likelyCause is a setting that sends a part of the I/O through the CPU: only a warning by itself, and the cause where
+// that was seen to happen.
+func likelyCause(findings []report.Finding) *report.Action {
+	for i := range findings {
+		if f := &findings[i]; f.Check == "cufile-config" && f.Status == report.Warn && len(f.Fix) > 0 {
+			return &report.Action{Check: f.Check, Text: f.Fix[0].Text, Commands: f.Fix[0].Commands}
+		}
+	}
+	return nil
 }
 
 // byChecks is the answer where no witness speaks: a failed gate forbids GDS; all gates known and passed, and no I/O

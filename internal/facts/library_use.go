@@ -39,9 +39,10 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 			out = append(out, told)
 		}
 	}
+	counted := toldByEngine(Use(in, LoadResults).V)
 	for _, i := range in.looks(PastedCufileLog, CufileLogSource) {
 		t, err := ParseCufileTraffic(bytes.NewReader(in.item(i).Out))
-		if err != nil {
+		if err != nil || len(counted) > 0 { // the engine's own counts are of every I/O; the log is of a short run beside them
 			continue
 		}
 		for k, p := range t.Processes {
@@ -55,7 +56,7 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 			}
 		}
 	}
-	out = append(out, toldByEngine(Use(in, LoadResults).V)...)
+	out = append(out, counted...)
 	if len(out) == 0 {
 		return Because[[]LibraryTold]("libcufile's own counts were not seen", "gds_stats -l 3 of the program, or its cufile.log at level TRACE")
 	}
@@ -68,7 +69,7 @@ func toldByEngine(list []LoadItem) []LibraryTold {
 	var out []LibraryTold
 	at, gpus, posix := map[string]int{}, map[int]int{}, map[int][]string{}
 	for _, r := range list {
-		if r.Stats == nil || r.Job.Strict || !r.GDS() {
+		if r.Stats == nil || r.Job.Strict || r.Job.Phase == PhaseWhy || !r.GDS() {
 			continue
 		}
 		key := r.Job.Phase + " " + r.Job.Op

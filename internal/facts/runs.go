@@ -82,6 +82,7 @@ func gdsioRuns(it *evidence.Item) []Run {
 				run.GDS, run.CPU = c.GDS, c.CPU
 			}
 			run.Strict = strictAsked(c)
+			run.GPU = gpuOf(c)
 		}
 		if len(r.Odd) > 0 {
 			// A line that does not agree with itself was mangled on its way: its numbers are no testimony.
@@ -95,11 +96,18 @@ func gdsioRuns(it *evidence.Item) []Run {
 			if run.Op == "" {
 				run.Op = c.Op
 			}
-			run.GDS, run.CPU, run.Strict = c.GDS, c.CPU, strictAsked(c)
+			run.GDS, run.CPU, run.Strict, run.GPU = c.GDS, c.CPU, strictAsked(c), gpuOf(c)
 		}
 		out = append(out, run)
 	}
 	return out
+}
+
+func gpuOf(c GdsioCommand) string {
+	if !c.GPU.OK {
+		return ""
+	}
+	return fmt.Sprint(c.GPU.V)
 }
 
 // strictAsked tells that a command asked for compat mode off: by the switch, or by a configuration of its own.
@@ -143,9 +151,9 @@ var Verifications = Define("verifications", nil, func(in *In) Known[[]Verificati
 		if v == nil || v.Bytes == 0 {
 			continue
 		}
-		said := Verification{OK: v.Wrong == 0, Item: r.Item, Line: fmt.Sprintf("%d bytes of the %s read compared, %s", v.Bytes, r.Job.Phase, v.How)}
+		said := Verification{OK: v.Wrong == 0, Item: r.Item, Line: fmt.Sprintf("%d MiB compared %s (phase %s)", v.Bytes>>20, v.How, r.Job.Phase)}
 		if v.Wrong > 0 {
-			said.Line = fmt.Sprintf("%d of %d bytes of the %s read are not what was written (compared %s)", v.Wrong, v.Bytes, r.Job.Phase, v.How)
+			said.Line = fmt.Sprintf("%d of %d bytes are not what was written (compared %s, phase %s)", v.Wrong, v.Bytes, v.How, r.Job.Phase)
 			if v.First != nil {
 				said.Line += fmt.Sprintf("; the first at offset %d", *v.First)
 			}

@@ -175,6 +175,9 @@ var DriverWindows = Define("driver-windows", Sources(Stats.Sources, nil), func(i
 		}
 	}
 	ws := windows(in, snaps, brokenDriver)
+	if it := in.Last(NVFSProc + "/stats"); len(ws) == 0 && it != nil && it.State == evidence.Absent {
+		return Because[[]Window[NVFSStats]](NVFSProc+"/stats is not there: nvidia-fs is not loaded", "nvidia-fs loaded")
+	}
 	if len(ws) == 0 {
 		return Because[[]Window[NVFSStats]]("the driver's statistics were not seen before and after", NVFSProc+"/stats before and after the I/O")
 	}

@@ -35,8 +35,12 @@ func Text(w io.Writer, r *report.Report, o TextOptions) error {
 	t.linef("%s  %s", t.p.outcome(r.Verdict.Outcome, strings.ToUpper(string(r.Verdict.Outcome))), line(r.Verdict.Summary))
 	if !o.Quiet {
 		t.node(r)
-		t.witnesses(r)
-		t.findings(r)
+		if r.Experiment && !o.Verbose {
+			t.experiment(r)
+		} else {
+			t.witnesses(r)
+			t.findings(r)
+		}
 		if o.Verbose {
 			t.judgement(r)
 		}

@@ -48,6 +48,8 @@ type Report struct {
 	// Inputs are the texts that pasted evidence was read from, part by part.
 	Inputs []Input `json:"inputs,omitempty"`
 	Facts  Facts   `json:"facts"`
+	// Experiment: the findings are of one; its text is short.
+	Experiment bool `json:"-"`
 }
 
 // Facts is no part of the stable schema.

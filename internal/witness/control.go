@@ -49,6 +49,10 @@ func controlHears(h *hearing) {
 		said = true
 	}
 	if !said {
+		if !ws.OK && plan.OK {
+			h.say(Testimony{Witness: Control, Direction: Both, Says: Silent, Summary: ws.Why, WouldSpeakIf: ws.Need})
+			return
+		}
 		h.say(Testimony{Witness: Control, Direction: Both, Says: Silent, Summary: "no run through the CPU lies between two looks at the driver's counters", WouldSpeakIf: "a run with -x 1 and the counters behind it"})
 	}
 }
@@ -123,7 +127,7 @@ func strictHears(h *hearing) {
 			t.Numbers = map[string]uint64{"bytes": r.Bytes.V}
 		case plan.OK && r.Strict && r.Failed != "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed):
 			t.Says, t.Summary, t.WouldSpeakIf = Silent, "the run with compat mode off failed for another reason: "+r.Failed, "that reason mended"
-		case r.Failed != "" && r.GDS && h.mendedSince(r.Item):
+		case !plan.OK && r.Failed != "" && r.GDS && h.mendedSince(r.Item):
 			t.Says, t.Summary = Silent, "refused at first ("+r.Failed+"), and later I/O entered the driver: what was wrong then is mended"
 			t.WouldSpeakIf = "a run with compat mode off after the last change"
 		case r.Failed != "" && r.GDS && (gdsReasons[r.Code.V] != "" || facts.RefusedFile(r.Failed)):
@@ -152,7 +156,7 @@ func strictHears(h *hearing) {
 // dataHears speaks of runs that compared what they read with what was written.
 func dataHears(h *hearing) {
 	for _, v := range fact(h, facts.Verifications).V {
-		t := Testimony{Witness: Data, Direction: Reads, Phase: "gds", Says: OK, Summary: "the data read were the data written: " + v.Line, Evidence: h.quote(v.Item)}
+		t := Testimony{Witness: Data, Direction: Reads, Phase: "gds", Says: OK, Summary: "what was read is what was written: " + v.Line, Evidence: h.quote(v.Item)}
 		if !v.OK {
 			t.Says, t.Summary = Failed, "DATA WRONG: "+v.Line
 		}

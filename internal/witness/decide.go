@@ -42,7 +42,7 @@ type laneRow struct {
 // laneRows: what is wrong beats what is unclear, and what is unclear beats what is right. A strict run is another run:
 // its success says that the path can be had, not that the run in question took it.
 var laneRows = []laneRow{
-	{1, report.Refuted, "DATA WRONG: what was read is not what was written", func(l lane, _ Case) bool { return l.data == Failed }},
+	{1, report.Refuted, "are not what was written", func(l lane, _ Case) bool { return l.data == Failed }},
 	{2, report.Contradicted, "are POSIX by the library's count, and the driver counted them as its own", func(l lane, _ Case) bool { return l.library == Compat && l.driver == GDS }},
 	{3, report.Contradicted, "took nvidia-fs by the library's count, and the driver did not count them", func(l lane, _ Case) bool {
 		return l.library == GDS && (l.driver == Compat || l.driver == Mixed)
@@ -249,7 +249,7 @@ func join(reads, writes, both judged, c Case) (report.Outcome, string) {
 	}
 	for _, j := range seen {
 		if j.no == 1 {
-			return report.Refuted, words()
+			return report.Refuted, "DATA WRONG: " + words()
 		}
 	}
 	if c.CannotMove != "" {

@@ -25,6 +25,7 @@ var _ = check.Register(check.Check{
 		moved, ops := 0, map[string]uint64{}
 		for _, r := range check.Get(v, facts.Runs) {
 			switch {
+			case r.Phase == facts.PhaseStrict || r.Phase == facts.PhaseWhy: // the strict witness speaks of them
 			case r.Failed != "":
 				failed = append(failed, r.Failed)
 			case r.Moved():

@@ -24,7 +24,7 @@ var _ = check.Register(check.Check{
 	Judge: func(v check.View) []check.Finding {
 		var said []string
 		for _, r := range check.Get(v, facts.Runs) {
-			if r.GiBs.OK && r.Moved() {
+			if r.GiBs.OK && r.Moved() && r.Phase != facts.PhaseAll && r.Phase != facts.PhaseStrict && r.Phase != facts.PhaseWhy {
 				how := "CPU"
 				if r.GDS {
 					how = "GDS asked"
