@@ -62,8 +62,6 @@ func (a *app) proveCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.ioStats, "io-stats", false, "count successful I/O in nvidia-fs meanwhile (needs root; put back behind it)")
 	c.Flags().BoolVar(&f.noControl, "no-control", false, "without the control run through the CPU")
 	c.Flags().BoolVar(&f.noStrict, "no-strict", false, "without the run with compat mode off")
-	c.MarkFlagsMutuallyExclusive("quick", "full")
-	_ = c.MarkFlagRequired("fs")
 	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{"auto", "cufile", "gdsio"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -75,6 +73,12 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 	sinks, err := a.g.sinks()
 	if err != nil {
 		return err
+	}
+	switch {
+	case f.fs == "":
+		return usagef("prove: --fs DIR is missing: the folder on the file system in question")
+	case f.quick && f.full:
+		return usagef("prove: --quick and --full exclude each other")
 	}
 	sizes, err := f.sizes()
 	if err != nil {

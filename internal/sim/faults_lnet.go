@@ -39,6 +39,7 @@ func init() {
 	fault(Fault{Name: "security-group", Text: "a security group lets tcp through and blocks EFA: the kernel log is full of connections that fail", Check: "efa-security", Needs: "efa",
 		not: onInterfaces(map[string]string{"fs-not-efa": "a file system without EFA is never spoken to over it", "lustre-not-mounted": "nothing is sent to the file system"}),
 		apply: func(n *node) {
+			n.efaBlocked = true
 			n.lnet.dropped = max(n.lnet.dropped, 64)
 			peer, dev := n.fs.servers()[1], n.rdmas()[0].name
 			ost := n.fs.targets("OST")[0]

@@ -47,6 +47,7 @@ type node struct {
 
 	// What only an experiment shows.
 	registeredCompat bool   // buffers are registered, and the I/O goes through the CPU all the same
+	efaBlocked       bool   // nothing passes over EFA
 	wireFlat         bool   // LNet's counters do not move
 	idleDevice       string // carries nothing
 	dense            bool   // files do not look sparse

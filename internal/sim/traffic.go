@@ -110,6 +110,9 @@ func (n *node) send(j job) {
 	}
 	all := n.interfaces(0)
 	near := n.near(j.gpu, all)
+	if !n.fs.efa || n.fs.early || n.efaBlocked { // the servers are known by their tcp addresses alone, or cannot be reached by others
+		near = nil
+	}
 	if len(near) == 0 {
 		m.tcp[0], m.tcp[1] = m.tcp[0]+sent, m.tcp[1]+recv
 		return
