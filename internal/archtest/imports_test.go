@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"internal/checks/experiment": {"internal/check", "internal/checks/applies", "internal/facts", "internal/report", "internal/witness"},
 	"internal/cufile":            {},
 	"internal/explain":           {"internal/check", "internal/facts", "internal/profile"},
-	"internal/load":              {"internal/evidence", "internal/facts", "internal/host"},
+	"internal/load":              {"internal/cufile", "internal/evidence", "internal/facts", "internal/host"},
 	"internal/proof":             {"internal/evidence", "internal/facts", "internal/host", "internal/ledger", "internal/load"},
 	"internal/paste":             {"internal/evidence", "internal/facts"},
 	"internal/render":            {"internal/report"},

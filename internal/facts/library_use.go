@@ -69,7 +69,8 @@ func toldByEngine(list []LoadItem) []LibraryTold {
 	var out []LibraryTold
 	at, gpus, posix := map[string]int{}, map[int]int{}, map[int][]string{}
 	for _, r := range list {
-		if r.Stats == nil || r.Job.Strict || r.Job.Phase == PhaseWhy || !r.GDS() {
+		// The library counts an I/O that failed too: a run that moved nothing shows no way.
+		if r.Stats == nil || r.Bytes == 0 || r.Job.Strict || r.Job.Phase == PhaseWhy || !r.GDS() {
 			continue
 		}
 		key := r.Job.Phase + " " + r.Job.Op
