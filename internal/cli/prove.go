@@ -135,13 +135,16 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 		return err
 	}
 	rep := judgeRead(set, rules, all)
+	if ctx.Err() != nil {
+		rep.Verdict.Summary = "interrupted; so far: " + rep.Verdict.Summary
+	}
 	a.whyNot(set, rep)
 	settle(rep, &r.Plan)
 	rep.Node.Name, rep.Experiment = name, true
 	rep.Started = began.UTC().Truncate(time.Second)
 	rep.DurationSeconds = float64(time.Since(began).Milliseconds()) / 1000
 	rep.Normalise()
-	a.keepLast(r, set, rep)
+	a.keepLast(ctx, r, set, rep)
 	// What was found until an interruption is a result too.
 	if err := a.write(context.WithoutCancel(ctx), rep, sinks); err != nil {
 		return err

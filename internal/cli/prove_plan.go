@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +80,13 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 	p := &r.Plan
 	p.Size, p.IOSize, p.Threads = s.size, s.io, f.threads
 	p.Control, p.Strict, p.Why, p.IOStats = !f.noControl, !f.noStrict, !f.quick, f.ioStats
-	p.Pause = time.Second
+	p.Pause, p.Without = time.Second, map[string]string{}
+	if f.noStrict {
+		p.Without[facts.PhaseStrict] = "--no-strict"
+	}
+	if f.noControl {
+		p.Without[facts.PhaseControl] = "--no-control"
+	}
 	if !m.Processes() {
 		p.Pause = 0
 	}
@@ -96,6 +103,8 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 	if len(chosen) == 0 {
 		chosen = []int{0}
 	}
+	slices.Sort(chosen)
+	chosen = slices.Compact(chosen)
 	for _, i := range chosen {
 		if len(gpus) > 0 && (i < 0 || i >= len(gpus)) {
 			return usagef("--gpu %d: this node has GPUs 0 to %d", i, len(gpus)-1)
@@ -110,8 +119,8 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 	if p.Strict && p.CannotStart == "" {
 		text, err := strictJSON(t, set)
 		if err != nil {
-			a.say("the run with compat mode off is left out: the configuration cannot be copied: %v", err)
-			p.Strict = false
+			p.Strict, p.Without[facts.PhaseStrict] = false, "the configuration cannot be copied: "+err.Error()
+			a.say("the run with compat mode off is left out: %s", p.Without[facts.PhaseStrict])
 		}
 		p.StrictJSON = text
 	}
@@ -261,8 +270,8 @@ func (a *app) endProgress() {
 }
 
 // keepLast keeps the result and its evidence for those who ask later: a prolog, an exporter, a bundle.
-func (a *app) keepLast(r *proof.Runner, set *evidence.Set, rep *report.Report) {
-	if r.Book == nil {
+func (a *app) keepLast(ctx context.Context, r *proof.Runner, set *evidence.Set, rep *report.Report) {
+	if r.Book == nil || ctx.Err() != nil { // what was stopped is no result for others
 		return
 	}
 	var b bytes.Buffer

@@ -102,7 +102,7 @@ func judgeRead(set *evidence.Set, rules *profile.Profile, selected []*check.Chec
 	c.NotApplicable = checks.NotApplicable(t)
 	looked := r.Verdict
 	v := witness.Decide(facts.Get(t, evidence.Host, witness.Heard).V, c)
-	if v.Outcome == report.Unproven && v.Reads == "" && v.Writes == "" && !v.Spoken {
+	if v.Outcome == report.Unproven && v.Reads == "" && v.Writes == "" && !v.Spoken && !facts.Get(t, evidence.Host, facts.Experiment).OK {
 		byChecks(&v, looked, r.Findings, selected, facts.Get(t, evidence.Host, facts.Runs).OK)
 	}
 	if v.Outcome != report.Proven && v.Outcome != report.NotApplicable {

@@ -30,8 +30,9 @@ type CufileSetting struct {
 	Line  int
 }
 
-// CufilePathKeys name files or folders: libcufile refuses the whole cufile.json where one is not there.
-var CufilePathKeys = []string{"logging.dir", "denylist.devices", "denylist.mounts", "fs.lustre.mount_table", "fs.nfs.mount_table"}
+// CufilePathKeys name files or folders: libcufile 1.15.1 refuses the whole cufile.json (-22) where one is not there. The
+// paths of a mount_table may be missing (measured).
+var CufilePathKeys = []string{"logging.dir", "denylist.devices", "denylist.mounts"}
 
 // NamedPaths are the absolute paths whose absence refuses the file, each as a setting of its own.
 func (c CufileJSON) NamedPaths() []CufileSetting {

@@ -33,6 +33,8 @@ type ExperimentPlan struct {
 	Phases  map[int]string `json:"phases"`    // of steps in which something was done
 	// CannotStart is why no I/O was tried at all.
 	CannotStart string `json:"cannot_start,omitempty"`
+	// LeftOut are phases that were not made, and why.
+	LeftOut map[string]string `json:"left_out,omitempty"`
 	// Stopped is why the rest was not done.
 	Stopped string `json:"stopped,omitempty"`
 }

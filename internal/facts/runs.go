@@ -18,6 +18,9 @@ var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
 		if it.Source == DDSource {
 			list = ddRuns(it)
 		}
+		if plan.OK {
+			list = oneRun(list, it)
+		}
 		for _, r := range list {
 			r.Item = i
 			if plan.OK {
@@ -36,6 +39,34 @@ var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
 	}
 	return Have(out)
 })
+
+// oneRun: in an experiment an item is one process, so that an error in it is of the run whose line stands beside it,
+// and a line before a bad end is no end.
+func oneRun(list []Run, it *evidence.Item) []Run {
+	failed, code := "", Opt[int64]{}
+	lines := 0
+	for _, r := range list {
+		if r.Failed != "" {
+			failed, code = r.Failed, r.Code
+		} else {
+			lines++
+		}
+	}
+	if failed == "" && it.Exit != nil && *it.Exit != 0 {
+		failed = fmt.Sprintf("gdsio ended with status %d", *it.Exit)
+	}
+	if failed == "" || lines == 0 {
+		return list
+	}
+	var out []Run
+	for _, r := range list {
+		if r.Failed == "" {
+			r.Failed, r.Code = failed, code
+			out = append(out, r)
+		}
+	}
+	return out
+}
 
 // compatOffAt is what the log of the run of a step says that the library went by.
 func compatOffAt(in *In, step int) Opt[bool] {

@@ -184,6 +184,26 @@ var DriverWindows = Define("driver-windows", Sources(Stats.Sources, nil), func(i
 	return Have(ws)
 })
 
+// DriverAbsent tells that every look at the driver's statistics found them not to be there.
+var DriverAbsent = Define("driver-absent", Stats.Sources, func(in *In) Known[bool] {
+	seen := false
+	for i := range in.t.Set.Items {
+		it := &in.t.Set.Items[i]
+		if it.Place != in.place || it.Source != NVFSProc+"/stats" {
+			continue
+		}
+		if it.State != evidence.Absent {
+			return Have(false)
+		}
+		in.note(i)
+		seen = true
+	}
+	if !seen {
+		return Because[bool]("nobody looked at "+NVFSProc, NVFSProc+"/stats")
+	}
+	return Have(true)
+})
+
 // brokenDriver tells why two looks at the driver's counters cannot be compared.
 func brokenDriver(a, b NVFSStats) string {
 	switch {

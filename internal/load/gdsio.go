@@ -39,6 +39,7 @@ func (g Gdsio) Do(ctx context.Context, job facts.LoadJob, s Settings, _ func(Pro
 		typed = facts.CufilePathEnv + "=" + s.JSON + " " + typed
 	}
 	it.Out = []byte("$ " + typed + "\n" + said)
+	words := it.Err
 	it.Err, it.Origin = nil, ""
 	parsed := facts.ParseGdsio([]byte(said))
 	if it.State == evidence.Present && len(parsed.Runs)+len(parsed.Errors) > 0 {
@@ -51,6 +52,8 @@ func (g Gdsio) Do(ctx context.Context, job facts.LoadJob, s Settings, _ func(Pro
 		r.End, r.Error = facts.EndStuck, fmt.Sprintf("gdsio (process %d) hangs and cannot be ended", it.Stuck)
 	case it.State == evidence.TimedOut:
 		r.End, r.Error = facts.EndKilled, "gdsio did not end in time"
+	case it.State == evidence.Failed && strings.Contains(string(words), "ended by signal"):
+		r.End, r.Error = facts.EndCrashed, "gdsio: "+lastLine(words)
 	case it.State != evidence.Present:
 		r.Error = "gdsio did not run: " + firstWords([]byte(said))
 	case it.Exit != nil && *it.Exit != 0:
@@ -72,6 +75,11 @@ func (g Gdsio) argv(job facts.LoadJob) []string {
 	}
 	return []string{g.Path, "-f", path.Join(job.Dir, job.Name), "-d", strconv.Itoa(job.GPU.Index), "-w", strconv.Itoa(job.Threads),
 		"-s", gdsioSize(job.Size), "-i", gdsioSize(job.IOSize), "-x", how, "-I", kind}
+}
+
+func lastLine(b []byte) string {
+	s := strings.TrimSpace(string(b))
+	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // gdsioSize writes a size as gdsio reads it: a bare number is bytes.

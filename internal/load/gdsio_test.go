@@ -27,7 +27,7 @@ func TestGdsio(t *testing.T) {
 		"usage, status 255":      {"echo 'Usage [using config file]: gdsio rw-sample.gdsio'; exit 255", "", "", 0},
 		"odd words, status 3":    {"echo what; exit 3", facts.EndCrashed, "status 3", 0},
 		"no library, status 127": {"echo 'gdsio: error while loading shared libraries: libcufile.so.0: cannot open shared object file' >&2; exit 127", "", "", 0},
-		"killed":                 {"kill -9 $$", facts.EndError, "signal 9", 0},
+		"killed":                 {"kill -9 $$", facts.EndCrashed, "signal 9", 0},
 		"hangs":                  {"sleep 60", facts.EndKilled, "in time", 0},
 	} {
 		dir := t.TempDir()

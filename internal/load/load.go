@@ -48,7 +48,7 @@ type Settings struct {
 }
 
 // strictUnset are variables of the caller that would go over the strict configuration.
-var strictUnset = []string{"CUFILE_FORCE_COMPAT_MODE", "CUFILE_USE_PCIP2PDMA"}
+var strictUnset = []string{"CUFILE_FORCE_COMPAT_MODE"}
 
 // environment is what a run's process gets over the caller's. Without an order by bus, the CUDA runtime numbers GPUs by
 // their speed; the caller's choice of GPUs would number them anew.

@@ -37,6 +37,8 @@ type Plan struct {
 	StrictJSON string
 	Seed       uint64
 	Pause      time.Duration // of the idle look
+	// Without are phases that the caller leaves out, and why.
+	Without map[string]string
 	// CannotStart is why no I/O can be tried.
 	CannotStart string
 }
@@ -73,9 +75,12 @@ const (
 func (r *Runner) Run(ctx context.Context) []evidence.Item {
 	p := &r.Plan
 	r.step = firstStep
-	r.record = facts.ExperimentPlan{FS: p.FS, Dir: p.Dir, Size: p.Size, IOSize: p.IOSize, Threads: p.Threads, GPUs: p.GPUs, From: firstStep, Phases: map[int]string{}, CannotStart: p.CannotStart}
+	r.record = facts.ExperimentPlan{FS: p.FS, Dir: p.Dir, Size: p.Size, IOSize: p.IOSize, Threads: p.Threads, GPUs: p.GPUs, From: firstStep, Phases: map[int]string{}, LeftOut: map[string]string{}, CannotStart: p.CannotStart}
 	if p.Engine != nil {
 		r.record.Engine = p.Engine.Name()
+	}
+	for phase, why := range p.Without {
+		r.record.LeftOut[phase] = why
 	}
 	r.earlier(ctx)
 	if r.record.CannotStart == "" {
@@ -91,6 +96,12 @@ func (r *Runner) Run(ctx context.Context) []evidence.Item {
 		r.record.Stopped = "interrupted"
 	}
 	return append(r.items, r.record.Item(), r.clean.Item(r.step))
+}
+
+// leftOut notes a part of the experiment that was not made.
+func (r *Runner) leftOut(phase, why string) {
+	r.Say("%s: left out: %s", phase, why)
+	r.record.LeftOut[phase] = why
 }
 
 func (r *Runner) phases(ctx context.Context) {
@@ -161,6 +172,9 @@ func (r *Runner) do(ctx context.Context, e load.Engine, phase string, jobs []fac
 	}
 	moved := false
 	for _, its := range answers {
+		if ctx.Err() != nil && unended(its) {
+			continue // it was stopped, which is no failure of its own
+		}
 		for _, it := range its {
 			it.Step, it.Place = r.step, evidence.Host
 			r.items = append(r.items, it)
@@ -169,6 +183,19 @@ func (r *Runner) do(ctx context.Context, e load.Engine, phase string, jobs []fac
 	}
 	r.look(ctx)
 	return moved
+}
+
+// unended tells that a run did not end by itself.
+func unended(its []evidence.Item) bool {
+	for _, it := range its {
+		if it.Source != facts.LoadSource {
+			continue
+		}
+		if res, err := facts.ParseLoadResult(it.Out); err != nil || res.End != facts.EndDone {
+			return true
+		}
+	}
+	return false
 }
 
 // movedIn tells whether an item shows bytes that were moved.
@@ -188,8 +215,7 @@ func (r *Runner) all(ctx context.Context) {
 		r.M.Run(ctx, host.Command{Argv: []string{"lfs", "setstripe", "-c", "-1", r.folder.path}}) // where it is not allowed, the file system's own striping stays
 	}
 	if err := r.create(ctx, names, p.Size); err != nil {
-		r.Say("all GPUs: left out: %v", err)
-		r.record.Stopped = "the phase with all GPUs was left out: " + err.Error()
+		r.leftOut(facts.PhaseAll, err.Error())
 		return
 	}
 	r.both(ctx, p.All, names, facts.PhaseAll, facts.PhaseAll)
@@ -202,13 +228,13 @@ func (r *Runner) strict(ctx context.Context) {
 	p := &r.Plan
 	file := path.Join(r.M.Scratch(), "strict.json")
 	if it := r.M.Do(ctx, host.Act{Op: host.ActPut, Path: file, Text: p.StrictJSON}); !it.OK() {
-		r.Say("strict: left out: %s", it.Err)
+		r.leftOut(facts.PhaseStrict, string(it.Err))
 		return
 	}
 	const name = "strict"
 	size := max(min(strictSize, p.Size), p.IOSize)
 	if err := r.create(ctx, []string{name}, size); err != nil {
-		r.Say("strict: left out: %v", err)
+		r.leftOut(facts.PhaseStrict, err.Error())
 		return
 	}
 	r.Say("strict: a write and a read with compat mode off")

@@ -99,7 +99,7 @@ func (n *node) carry(j job, w way) {
 // send moves LNet's messages: a written MiB is one sent and two received, a read one two of each. One GPU uses the
 // interfaces near it.
 func (n *node) send(j job) {
-	rpcs := int(j.size >> 20)
+	rpcs := int(j.size / min(j.io, 1<<20)) // direct I/O: each is a message of its own up to 1 MiB
 	sent, recv := 2*rpcs, 2*rpcs
 	if j.op == "write" {
 		sent = rpcs

@@ -16,7 +16,7 @@ var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
 	plan := facts.Use(in, facts.Experiment)
 	for _, r := range facts.Use(in, facts.Runs).V {
 		moved = moved || r.Moved()
-		if plan.OK && r.Phase != facts.PhaseStrict && r.Phase != facts.PhaseWhy && r.Failed != "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {
+		if plan.OK && r.Phase != facts.PhaseStrict && r.Phase != facts.PhaseWhy && r.Phase != facts.PhaseControl && r.Failed != "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {
 			c.Failed = append(c.Failed, fmt.Sprintf("GPU %s, %s: %s", r.GPU, r.Op, r.Failed))
 		}
 		if r.Failed != "" && failed == "" && gdsReasons[r.Code.V] == "" && !facts.RefusedFile(r.Failed) {

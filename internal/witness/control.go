@@ -14,6 +14,10 @@ func controlHears(h *hearing) {
 	said := false
 	for _, w := range ws.V {
 		idle := plan.OK && h.idleOf(plan.V, w.Items)
+		if w.Phase == "control" && w.Broken != "" {
+			h.say(Testimony{Witness: Control, Direction: Both, Phase: "control", Says: Silent, Summary: w.Broken, WouldSpeakIf: "the same runs once more", Evidence: h.quote(w.Items[:]...)})
+			said = true
+		}
 		if w.Phase != "control" && !idle || w.Broken != "" {
 			continue
 		}
@@ -51,6 +55,10 @@ func controlHears(h *hearing) {
 	if !said {
 		if !ws.OK && plan.OK {
 			h.say(Testimony{Witness: Control, Direction: Both, Says: Silent, Summary: ws.Why, WouldSpeakIf: ws.Need})
+			return
+		}
+		if why := plan.V.LeftOut[facts.PhaseControl]; why != "" {
+			h.say(Testimony{Witness: Control, Direction: Both, Says: Silent, Summary: "the run through the CPU was left out: " + why, WouldSpeakIf: "gdsproof prove without --no-control"})
 			return
 		}
 		h.say(Testimony{Witness: Control, Direction: Both, Says: Silent, Summary: "no run through the CPU lies between two looks at the driver's counters", WouldSpeakIf: "a run with -x 1 and the counters behind it"})
@@ -122,6 +130,8 @@ func strictHears(h *hearing) {
 			}
 		}
 		switch {
+		case plan.OK && r.Strict && r.Failed == "" && r.Asked.V > 0 && r.Bytes.V*10 < r.Asked.V*9:
+			t.Says, t.Summary, t.WouldSpeakIf = Silent, fmt.Sprintf("the run with compat mode off moved %s of %s", Size(r.Bytes.V), Size(r.Asked.V)), "a run that moves all of it"
 		case r.Strict && r.GDS && r.Moved() && r.Failed == "" && r.CompatOff == facts.Some(true):
 			t.Says, t.Summary = OK, fmt.Sprintf("%s moved with compat mode off, as read back from the library", Size(r.Bytes.V))
 			t.Numbers = map[string]uint64{"bytes": r.Bytes.V}
@@ -147,6 +157,10 @@ func strictHears(h *hearing) {
 	if off.OK && off.V.Off && off.V.Refused != "" {
 		heard = true
 		h.say(Testimony{Witness: Strict, Direction: Both, Phase: "strict", Says: Failed, Summary: "refused with compat mode off: " + off.V.Refused, Evidence: h.quote(off.From...)})
+	}
+	if why := plan.V.LeftOut[facts.PhaseStrict]; !heard && why != "" {
+		h.say(Testimony{Witness: Strict, Direction: Both, Says: Silent, Summary: "the run with compat mode off was left out: " + why, WouldSpeakIf: "gdsproof prove without --no-strict, where it can be made"})
+		return
 	}
 	if !heard {
 		h.say(Testimony{Witness: Strict, Direction: Both, Says: Silent, Summary: "no run with compat mode off was seen", WouldSpeakIf: "a read and a write with allow_compat_mode and force_compat_mode false, and the log of that run"})

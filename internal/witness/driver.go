@@ -62,6 +62,12 @@ const ioStatsOn = "IO stats on during the run: echo 1 | sudo tee /sys/module/nvi
 // driverHears speaks of the windows in which GDS was asked for, or in which nobody says what was done.
 func driverHears(h *hearing) {
 	ws := fact(h, facts.DriverWindows)
+	if t, ok := h.noDriver(); ok {
+		for _, x := range t {
+			h.say(x)
+		}
+		return
+	}
 	if !ws.OK {
 		h.say(Testimony{Witness: Driver, Direction: Both, Says: Silent, Summary: ws.Why, WouldSpeakIf: ws.Need})
 		return
@@ -96,6 +102,29 @@ func driverHears(h *hearing) {
 			h.say(t)
 		}
 	}
+}
+
+// noDriver speaks of an experiment on a node where every look found nvidia-fs's files not to be there: what cuFile
+// moved can have gone through the CPU alone, where no way around nvidia-fs is configured. Where the library tells, it
+// knows better.
+func (h *hearing) noDriver() ([]Testimony, bool) {
+	plan, absent := fact(h, facts.Experiment), fact(h, facts.DriverAbsent)
+	if !plan.OK || !absent.OK || !absent.V || otherPath(h) != "" || fact(h, facts.LibraryUse).OK {
+		return nil, false
+	}
+	var out []Testimony
+	said := map[string]bool{}
+	for _, r := range fact(h, facts.Runs).V {
+		if r.Strict && r.Moved() && r.Failed == "" && r.CompatOff == facts.Some(true) {
+			return nil, false // there is a way around nvidia-fs all the same
+		}
+		if dir := direction(r.Op); r.GDS && r.Moved() && !apart(r.Phase) && !said[dir] {
+			said[dir] = true
+			out = append(out, Testimony{Witness: Driver, Direction: dir, Phase: "gds", Says: Compat, Numbers: map[string]uint64{},
+				Summary: facts.NVFSProc + "/stats is not there: nvidia-fs is not loaded, and without it cuFile goes through the CPU"})
+		}
+	}
+	return out, len(out) > 0
 }
 
 // apart tells a phase whose runs have another configuration than the user's programs: the strict witness speaks of it.
@@ -152,7 +181,7 @@ func (d driverWindow) unregistered() bool {
 
 // counted judges by the driver's own sums of operations and MiB.
 func (d driverWindow) counted(t *Testimony, row string, ok, mib, errs, bytes uint64, other string, sparse bool) {
-	asked := bytes >> 20
+	asked, least := bytes>>20, d.leastOps(row)
 	switch {
 	case errs > 0 && errs >= ok:
 		t.Says, t.Summary, t.WouldSpeakIf = Moved, fmt.Sprintf("%s: %d operations and %d errors: none is known to have moved a byte", row, ok, errs), "a run without errors"
@@ -165,14 +194,14 @@ func (d driverWindow) counted(t *Testimony, row string, ok, mib, errs, bytes uin
 	case mib > 2*d.mostMiB(row)+64:
 		t.Says, t.Summary = Silent, fmt.Sprintf("%s rose by %d MiB, more than twice what was asked for: something else used GDS meanwhile", row, mib)
 		t.WouldSpeakIf = "the same run with nothing else at work"
-	case mib+1 >= asked: // the driver prints whole MiB
+	case mib+1 >= asked && ok-errs >= least: // the driver prints whole MiB
 		t.Says, t.Summary = GDS, fmt.Sprintf("%s rose by %d operations and %d MiB; %s were asked for", row, ok, mib, Size(bytes))
-	case (mib+1)*100 >= asked*98:
-		t.Says, t.Summary, t.WouldSpeakIf = Moved, fmt.Sprintf("%s rose by %d MiB, a little less than the %s that were moved", row, mib, Size(bytes)), "the library's own statistics"
+	case (mib+1)*100 >= asked*98 && (ok-errs)*100 >= least*98:
+		t.Says, t.Summary, t.WouldSpeakIf = Moved, fmt.Sprintf("%s rose by %d operations and %d MiB, a little less than the %s that were moved", row, ok, mib, Size(bytes)), "the library's own statistics"
 	case other != "":
 		t.Says, t.Summary, t.WouldSpeakIf = Moved, fmt.Sprintf("%s rose by %d MiB of %s; %s", row, mib, Size(bytes), other), "the library's own statistics"
 	default:
-		t.Says, t.Summary = Mixed, fmt.Sprintf("%s rose by %d MiB only; %s were asked for: the rest went another way", row, mib, Size(bytes))
+		t.Says, t.Summary = Mixed, fmt.Sprintf("%s rose by %d operations and %d MiB only; %s were asked for: the rest went another way", row, ok, mib, Size(bytes))
 	}
 }
 
@@ -260,10 +289,13 @@ func (h *hearing) driverAlone(d driverWindow, other string) {
 }
 
 // leastReads is how many read chunks the runs made at least; mostReads how many they can have made.
-func (d driverWindow) leastReads() uint64 {
+func (d driverWindow) leastReads() uint64 { return d.leastOps("Reads") }
+
+// leastOps is the same of a row: an I/O is one chunk or more, and a chunk has 16 MiB at most.
+func (d driverWindow) leastOps(row string) uint64 {
 	n := uint64(0)
 	for _, r := range d.Runs {
-		if r.GDS && r.Op == "read" && r.Moved() {
+		if r.GDS && (r.Op == "read") == (row == "Reads") && r.Moved() {
 			by := r.Bytes.V / chunk
 			if r.Ops.OK {
 				n += max(by, r.Ops.V)

@@ -25,7 +25,7 @@ func wireHears(h *hearing) {
 	ws, hw := fact(h, facts.LNetWindows), fact(h, facts.EFAWindows)
 	said := false
 	plan := fact(h, facts.Experiment)
-	if foreign := h.foreignTraffic(plan, ws.V); foreign != "" {
+	if foreign := h.foreignTraffic(plan, ws.V, hw.V); foreign != "" {
 		h.say(Testimony{Witness: Wire, Direction: Both, Says: Silent, Summary: foreign, WouldSpeakIf: "the same experiment with nothing else at work"})
 		return
 	}
@@ -51,9 +51,15 @@ func wireHears(h *hearing) {
 
 // foreignTraffic: messages in the idle second of an experiment are of somebody else, who may as well have sent those of
 // the other windows. A few are keep-alives.
-func (h *hearing) foreignTraffic(plan facts.Known[facts.ExperimentPlan], ws []facts.Window[facts.LNetTraffic]) string {
+func (h *hearing) foreignTraffic(plan facts.Known[facts.ExperimentPlan], ws []facts.Window[facts.LNetTraffic], hw []facts.Window[facts.EFACounters]) string {
 	if !plan.OK {
 		return ""
+	}
+	for _, w := range hw {
+		sum := facts.EFARise(w, "rdma_read_bytes").V + facts.EFARise(w, "rdma_read_resp_bytes").V
+		if h.idleOf(plan.V, w.Items) && w.Broken == "" && sum >= fewMessages<<12 {
+			return fmt.Sprintf("%s passed over EFA while nothing of ours was at work: another program uses it, and its bytes cannot be told from ours", Size(sum))
+		}
 	}
 	for _, w := range ws {
 		efa, tcp, _ := sumTraffic(w)
@@ -94,7 +100,8 @@ func (h *hearing) messages(w facts.Window[facts.LNetTraffic]) bool {
 	untold, _ := w.Moved("", false)
 	if written+read == 0 && untold > 0 {
 		// A dd whose direction is not known: a written MiB is one message sent, a read one is two.
-		want := max(1, untold/messageSize(w))
+		rpc, _ := messageSize(w)
+		want := max(1, untold/rpc)
 		t.Numbers["bytes_moved"] = untold
 		switch {
 		case efa.seen && efa.send*2 >= want && efa.send >= tcp.send:
@@ -125,8 +132,9 @@ func (h *hearing) messages(w facts.Window[facts.LNetTraffic]) bool {
 		h.say(t)
 		return true
 	}
-	rpc := messageSize(w)
+	rpc, largest := messageSize(w)
 	wantSend, wantRecv := expected(written, read, rpc)
+	fewSend, fewRecv := expected(written, read, largest)
 	t.Numbers["expected_sends"], t.Numbers["expected_receives"] = wantSend, wantRecv
 	for _, d := range []struct {
 		dir   string
@@ -140,6 +148,9 @@ func (h *hearing) messages(w facts.Window[facts.LNetTraffic]) bool {
 		want := max(1, d.bytes/rpc)
 		got, tcpGot := carried(d.dir, efa, written, read), carried(d.dir, tcp, written, read)
 		switch {
+		case fact(h, facts.Experiment).OK && got > 2*(d.bytes/smallest(w))+2*fewMessages:
+			t.Says, t.WouldSpeakIf = Silent, "the same run with nothing else at work"
+			t.Summary = fmt.Sprintf("%s of %d and %d expected: more than twice what the run can have made, so another program's are among them", moved(efa), wantSend, wantRecv)
 		case got*2 >= want && got >= tcpGot:
 			t.Says = EFA
 			t.Summary = fmt.Sprintf("over EFA: %s of %d and %d expected%s", moved(efa), wantSend, wantRecv, note)
@@ -152,7 +163,7 @@ func (h *hearing) messages(w facts.Window[facts.LNetTraffic]) bool {
 		case !efa.seen:
 			t.Says, t.WouldSpeakIf = Silent, "the counters of every net around the run alone"
 			t.Summary = fmt.Sprintf("LNet has no EFA interface, and its tcp one moved less than the run: %s of %d and %d expected", moved(tcp), wantSend, wantRecv)
-		case got*10 < want && efa.sum()*10 < wantSend+wantRecv:
+		case got*10 < max(1, d.bytes/largest) && efa.sum()*10 < fewSend+fewRecv:
 			t.Says = Still
 			t.Summary = fmt.Sprintf("EFA stayed still (%s of %d and %d expected) although %s were moved", moved(efa), wantSend, wantRecv, Size(d.bytes))
 			if !tcp.seen {
@@ -208,16 +219,29 @@ func sumTraffic(w facts.Window[facts.LNetTraffic]) (efa, tcp traffic, nameless b
 	return efa, tcp, nameless && efa.seen
 }
 
-// messageSize is how much one message carries. Reads and writes of up to 1 MiB go as they are; above, the client's
-// max_pages_per_brw decides, which is seldom in what was seen: 1 MiB is the common one.
-func messageSize(w facts.Window[facts.LNetTraffic]) uint64 {
-	least := uint64(1 << 20)
+// messageSize is how much one message carries: a client's direct I/O of up to 1 MiB goes as it is, and smaller I/Os may
+// be joined on their way, so 1 MiB is expected of those too. Above, the client's max_pages_per_brw decides, which is
+// seldom in what was seen: 4 MiB is common, and largest is the most that Lustre allows.
+func messageSize(w facts.Window[facts.LNetTraffic]) (rpc, largest uint64) {
+	const least, common, most = 1 << 20, 4 << 20, 64 << 20
+	size := uint64(least)
 	for _, r := range w.Runs {
-		if r.Moved() && r.IOSize.OK && r.IOSize.V > 0 {
-			least = min(least, r.IOSize.V)
+		if r.Moved() && r.IOSize.OK {
+			size = max(size, r.IOSize.V)
 		}
 	}
-	return max(least, 4096)
+	return min(size, common), min(size, most)
+}
+
+// smallest is the size of the smallest I/O of a window: no message carries less.
+func smallest(w facts.Window[facts.LNetTraffic]) uint64 {
+	n := uint64(1 << 20)
+	for _, r := range w.Runs {
+		if r.Moved() && r.IOSize.OK && r.IOSize.V > 0 {
+			n = min(n, r.IOSize.V)
+		}
+	}
+	return max(n, 4096)
 }
 
 // expected are the messages of W bytes written and R bytes read.
@@ -261,6 +285,9 @@ func (h *hearing) bytes(w facts.Window[facts.EFACounters]) bool {
 		}
 		t := Testimony{Witness: Wire, Direction: d.dir, Phase: w.Phase, Numbers: map[string]uint64{d.counter: got.V, "bytes_moved": moved}, Evidence: h.quote(w.Items[:]...)}
 		switch {
+		case fact(h, facts.Experiment).OK && got.V > 2*moved+64<<20:
+			t.Says, t.WouldSpeakIf = Silent, "the same run with nothing else at work"
+			t.Summary = fmt.Sprintf("%s rose by %s of %s moved: another program's bytes are among them", d.counter, Size(got.V), Size(moved))
 		case got.V*2 >= moved:
 			t.Says, t.Summary = EFA, fmt.Sprintf("over EFA: %s rose by %s of %s moved", d.counter, Size(got.V), Size(moved))
 		case got.V*10 < moved:

@@ -21,7 +21,7 @@ var _ = check.Register(check.Check{
 		Undo:     "none needed",
 	}},
 	Judge: func(v check.View) []check.Finding {
-		var failed, odd []string
+		var failed, odd, short []string
 		moved, ops := 0, map[string]uint64{}
 		for _, r := range check.Get(v, facts.Runs) {
 			switch {
@@ -31,6 +31,9 @@ var _ = check.Register(check.Check{
 			case r.Moved():
 				moved++
 				ops[r.Op] += r.Bytes.V
+				if r.Phase != "" && r.Asked.V > 0 && r.Bytes.V*10 < r.Asked.V*9 {
+					short = append(short, r.Line)
+				}
 			default:
 				odd = append(odd, r.Line)
 			}
@@ -42,6 +45,9 @@ var _ = check.Register(check.Check{
 			return []check.Finding{check.With(check.Fail("%d of %d runs failed: %s", len(failed), len(failed)+moved+len(odd), failed[0]), quotes(failed)...)}
 		case moved == 0:
 			return []check.Finding{check.With(check.NotKnown("the result lines as they were printed", "the result lines do not agree with themselves, or are cut"), quotes(odd)...)}
+		}
+		if len(short) > 0 { // threads stop when the first one ends, which costs a few percent
+			return []check.Finding{check.With(check.Warn("%d of %d runs moved less than 90 %% of what they were asked for", len(short), moved), quotes(short)...)}
 		}
 		said := fmt.Sprintf("%s read, %s written", size(ops["read"]), size(ops["write"]))
 		if n := ops[""]; n > 0 {
