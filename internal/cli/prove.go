@@ -110,10 +110,14 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 			return err
 		}
 		if r.Plan.CannotStart == "" {
-			free, code, err := a.ledger(r, name)
-			if err != nil || free == nil {
-				a.code = code
-				return err
+			free, why := a.ledger(r, name)
+			if free == nil { // nothing is known of the path then, and no fault of it
+				first.Verdict = report.Verdict{Outcome: report.UnknownResult, Summary: why}
+				first.Node.Name = name
+				first.Normalise()
+				a.say("%s", why)
+				a.code = exitCode(unknown, a.g.exitStyle, false)
+				return a.write(ctx, first, sinks)
 			}
 			defer free()
 		}
@@ -138,6 +142,7 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 	if ctx.Err() != nil {
 		rep.Verdict.Summary = "interrupted; so far: " + rep.Verdict.Summary
 	}
+	a.couldNotMove(facts.NewTable(set, rules), r.Plan.FS, rep)
 	a.whyNot(set, rep)
 	settle(rep, &r.Plan)
 	rep.Node.Name, rep.Experiment = name, true
@@ -153,29 +158,28 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 	return nil
 }
 
-// ledger opens this node's ledger and takes the lock; free is nil where another run has it. A simulated node has none:
+// ledger opens this node's ledger and takes the lock; free is nil where that cannot be had, and why. A simulated node has none:
 // nothing there outlives the program.
-func (a *app) ledger(r *proof.Runner, simulated string) (free func(), code int, err error) {
+func (a *app) ledger(r *proof.Runner, simulated string) (free func(), why string) {
 	if simulated != "" {
-		return func() {}, 0, nil
+		return func() {}, ""
 	}
 	dir, err := ledger.StateDir(host.Remote)
 	if err != nil {
-		return nil, 0, fmt.Errorf("no folder for the ledger, without which nothing is changed: %w", err)
+		return nil, "no folder for the ledger, without which nothing is changed: " + err.Error()
 	}
 	if r.Book, err = ledger.OpenBook(dir); err != nil {
-		return nil, 0, err
+		return nil, err.Error()
 	}
 	lock, err := r.Book.LockProof(r.Plan.FS, "gdsproof prove --fs "+r.Plan.Dir, time.Now().Add(time.Hour))
 	var held *ledger.HeldError
 	if errors.As(err, &held) {
-		fmt.Fprintf(a.stderr, "gdsproof: another proof of %s is at work: process %d since %s (%s)\n", r.Plan.FS, held.Holder.PID, held.Holder.Since.Format(time.RFC3339), held.Holder.What)
-		return nil, exitCode(unknown, a.g.exitStyle, false), nil
+		return nil, fmt.Sprintf("another proof of %s is at work: process %d since %s (%s)", r.Plan.FS, held.Holder.PID, held.Holder.Since.Format(time.RFC3339), held.Holder.What)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, "the lock of a proof cannot be had: " + err.Error()
 	}
-	return lock.Release, 0, nil
+	return lock.Release, ""
 }
 
 func (a *app) say(format string, args ...any) {

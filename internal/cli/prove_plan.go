@@ -94,6 +94,9 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
 	p.Seed = binary.LittleEndian.Uint64(seed[:])
 	f.fs = throughLinks(ctx, m, f.fs)
+	if st := m.Stat(ctx, f.fs); m.Processes() && st.State == evidence.Absent && !failed(first, "lustre-mounted") {
+		return usagef("--fs %s: no such folder", f.fs)
+	}
 	p.Dir, p.FS = f.fs, f.fs
 	if mt, ok := facts.Get(t, evidence.Host, facts.Mounts).V.At(f.fs); ok {
 		p.FS, p.Lustre = mt.Dir, mt.Type == "lustre"
@@ -125,6 +128,15 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 		p.StrictJSON = text
 	}
 	return nil
+}
+
+func failed(r *report.Report, id string) bool {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Check == id && f.Status == report.Fail {
+			return true
+		}
+	}
+	return false
 }
 
 func pick(gpus []facts.LoadGPU, chosen []int) []facts.LoadGPU {

@@ -3,12 +3,15 @@ package host
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"gdsproof/internal/evidence"
+	"gdsproof/internal/ledger"
 )
 
 func TestActs(t *testing.T) {
@@ -113,4 +116,55 @@ func TestEnvOf(t *testing.T) {
 	if !strings.HasSuffix(got, "CUFILE_AB=2 CUFILE_A=9 NEW=") || strings.Contains(got, "VISIBLE") || strings.Contains(got, "/root") {
 		t.Error(got)
 	}
+}
+
+// A guarded program ends as it would alone, and with the one that asked for it.
+func TestGuard(t *testing.T) {
+	l := live(t)
+	run := func(argv ...string) evidence.Item {
+		return l.Run(context.Background(), Command{Argv: argv, Guard: true, Timeout: 20 * time.Second})
+	}
+	if it := run("sh", "-c", "echo out; echo err >&2; exit 7"); it.State != evidence.Present || *it.Exit != 7 || string(it.Out) != "out\n" || string(it.Err) != "err\n" {
+		t.Errorf("%+v", it)
+	}
+	if it := run("sh", "-c", "kill -9 $$"); it.State != evidence.Failed || !strings.Contains(string(it.Err), "signal 9") {
+		t.Errorf("%s %s", it.State, it.Err)
+	}
+	if it := run("sh", "-c", "kill -11 $$"); it.State != evidence.Failed || !strings.Contains(string(it.Err), "signal 11") {
+		t.Errorf("%s %s", it.State, it.Err)
+	}
+	if it := run("/no/such/program"); it.State != evidence.Absent {
+		t.Errorf("%+v", it)
+	}
+	if it := l.Run(context.Background(), Command{Argv: []string{"sleep", "60"}, Guard: true, Timeout: 200 * time.Millisecond}); it.State != evidence.TimedOut || it.Stuck != 0 {
+		t.Errorf("%+v", it)
+	}
+	// The one that asked is killed: a run of its own, with the guard below it.
+	dir := t.TempDir()
+	c := exec.Command(self, "guarded", dir)
+	c.Env = append(os.Environ(), role+"=guarded")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "pid")
+	pid := 0
+	for range 600 {
+		if b, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(b), "\n") {
+			pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if pid == 0 {
+		t.Fatal("the guarded program did not begin")
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	for range 600 {
+		if ledger.State(pid) == "" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("the guarded program goes on")
 }

@@ -22,6 +22,9 @@ const launchWord = "run"
 // engineWord makes it a launcher of a program with events and control.
 const engineWord = "engine"
 
+// guardWord makes it the guard of a program.
+const guardWord = "guard"
+
 // childName is what ps shows of a looking child; a name of the kernel has 15 bytes.
 const childName = "gdsproof-look"
 
@@ -190,6 +193,9 @@ func ChildMain() int {
 	}
 	if len(os.Args) > 3 && os.Args[2] == engineWord {
 		return launchEngine(os.Args[3:])
+	}
+	if len(os.Args) > 3 && os.Args[2] == guardWord {
+		return guard(os.Args[3:])
 	}
 	_ = os.WriteFile("/proc/self/comm", []byte(childName), 0)
 	unix.CloseOnExec(fdAnswers)

@@ -35,6 +35,8 @@ type Command struct {
 	// Events gets each line that the program writes to its descriptor 3. Such a program has a pipe on 4 that ends when
 	// this process does: it must not outlive it.
 	Events func(line []byte)
+	// Guard: the program is ended when this process is, however that ends. For programs that write.
+	Guard bool
 }
 
 // Source is the name under which the command's item is found.

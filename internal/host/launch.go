@@ -1,8 +1,6 @@
 package host
 
 import (
-	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +13,8 @@ import (
 type notStarted struct {
 	Errno int    `json:"errno"`
 	Msg   string `json:"msg"`
+	// Signal ended the command of a guard.
+	Signal int `json:"signal,omitempty"`
 }
 
 // launch becomes the command. It is done in a child because a program may lie on the file system that hangs
@@ -50,13 +50,7 @@ func start(argv []string, fdReport int) int {
 	if err == nil {
 		err = syscall.Exec(path, argv, os.Environ())
 	}
-	r := notStarted{Msg: err.Error()}
-	var no syscall.Errno
-	if errors.As(err, &no) {
-		r.Errno = int(no)
-	}
-	_ = json.NewEncoder(os.NewFile(uintptr(fdReport), "report")).Encode(r)
-	return 127
+	return notStartedAs(err, fdReport)
 }
 
 // lookPath finds a program as the clean PATH would; the caller's PATH may lack the sbin folders.

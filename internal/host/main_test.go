@@ -25,6 +25,13 @@ func TestMain(m *testing.M) {
 	case "fuse":
 		serveFUSE(os.Args[1])
 		os.Exit(0)
+	case "guarded":
+		l, err := NewLive("/")
+		if err != nil {
+			panic(err)
+		}
+		l.Run(context.Background(), Command{Argv: []string{"sh", "-c", "echo $$ >" + os.Args[2] + "/pid; exec sleep 120"}, Guard: true, Timeout: time.Minute})
+		os.Exit(0)
 	case "looker":
 		l, err := NewLive("/")
 		if err != nil {

@@ -158,7 +158,9 @@ func (l *Live) run(ctx context.Context, c Command, it evidence.Item, lock *ledge
 		it.Truncated = true
 		return ended(it, evidence.Present, "printed more than %d bytes: cut and killed", c.MaxOut)
 	}
-	if r, ok := p.notStarted(); ok {
+	if r, ok := p.notStarted(); ok && r.Signal != 0 {
+		return ended(it, evidence.Failed, "ended by signal %d (%s)", r.Signal, syscall.Signal(r.Signal))
+	} else if ok {
 		f := failItem(syscall.Errno(r.Errno))
 		it.Errno = f.Errno
 		if !strings.Contains(c.Argv[0], "/") && f.State == evidence.Absent {
@@ -199,8 +201,11 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 		}
 	}()
 	pipes, word := 3, launchWord
-	if c.Events != nil {
+	switch {
+	case c.Events != nil:
 		pipes, word = 4, engineWord
+	case c.Guard:
+		word = guardWord
 	}
 	for range pipes {
 		r, w, err := os.Pipe()
@@ -219,7 +224,7 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 	if lock != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, lock.File)
 	}
-	if c.Events != nil {
+	if c.Events != nil || c.Guard {
 		if lock == nil {
 			cmd.ExtraFiles = append(cmd.ExtraFiles, writers[2]) // holds the place
 		}
@@ -229,7 +234,7 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 			return nil, err
 		}
 		p.pipes, writers = append(p.pipes, ours), append(writers, control)
-		cmd.ExtraFiles = append(cmd.ExtraFiles, writers[3], control)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, writers[3:]...) // events where there are any, then control
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

@@ -5,12 +5,14 @@ package load
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/unix"
 
 	"gdsproof/internal/cufile"
 	"gdsproof/internal/facts"
@@ -71,7 +73,13 @@ func cufileEngine(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 	if !direct {
 		res.Notes = append(res.Notes, "the file system takes no O_DIRECT")
 	}
-	file, err := lib.Register(int(f.Fd()))
+	plain, err := reopened(f, direct)
+	if err != nil {
+		fail(res, err)
+		return
+	}
+	defer plain.Close()
+	file, err := lib.Register(int(plain.Fd()))
 	if err != nil {
 		refuse(res, err)
 		return
@@ -116,6 +124,16 @@ func cufileEngine(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 		return
 	}
 	res.End = facts.EndDone
+}
+
+// reopened is the same file by a descriptor with nothing but its access mode: libcufile refuses one that was opened with
+// O_NOFOLLOW (5019, measured), as everything below a folder is here.
+func reopened(f *os.File, direct bool) (*os.File, error) {
+	flags := os.O_RDWR
+	if direct {
+		flags |= unix.O_DIRECT
+	}
+	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), flags, 0)
 }
 
 // refuse keeps an error of the library with its code.

@@ -25,7 +25,7 @@ func (Gdsio) Name() string { return "gdsio" }
 func (g Gdsio) Do(ctx context.Context, job facts.LoadJob, s Settings, _ func(Progress)) []evidence.Item {
 	argv := g.argv(job)
 	set := environment(job, s, g.M.Scratch())
-	it := g.M.Run(ctx, host.Command{Name: facts.GdsioSource, Argv: argv, Env: host.EnvCaller, Set: set, Timeout: seconds(job.Deadline), MaxOut: 256 << 10})
+	it := g.M.Run(ctx, host.Command{Name: facts.GdsioSource, Argv: argv, Env: host.EnvCaller, Set: set, Timeout: seconds(job.Deadline), MaxOut: 256 << 10, Guard: true})
 	said := string(it.Out)
 	if len(it.Err) > 0 {
 		said += string(it.Err)

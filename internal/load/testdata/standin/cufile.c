@@ -1,6 +1,8 @@
 // A stand-in for libcufile.so.0 with the real ABI: CUfileError_t comes back by value, statistics have the layout of
 // 1.15. CUFILE_STANDIN tells how it behaves. Built with OLD it lacks what came after 1.7.
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,6 +54,7 @@ CUfileError_t cuFileDriverGetProperties(unsigned char *p) {
 CUfileError_t cuFileHandleRegister(void **fh, CUfileDescr_t *d) {
 	if (d->type != 1) return answer(5018);
 	if (is("no-udev")) return answer(5027);
+	if (fcntl(d->h.fd, F_GETFL) & (O_NOFOLLOW | O_APPEND)) return answer(5019); // measured with 1.15.1
 	if (strict() && is("silent-compat")) return answer(5008);
 	*fh = (void *)(intptr_t)(d->h.fd + 1000);
 	return answer(0);
