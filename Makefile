@@ -5,7 +5,7 @@ BIN     := bin/gdsproof
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 export CGO_ENABLED = 0
 
-.PHONY: all build test race vet staticcheck unit fuzz bench vuln docs clean
+.PHONY: all build test race vet staticcheck unit fuzz bench bench-gpu FORCE vuln docs clean
 
 all: build
 
@@ -41,6 +41,20 @@ fuzz:
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# Needs a GPU, libcufile and a folder DIR on a file system that cuFile can use (scripts/lab-loop.sh makes one): the engine
+# beside the plainest C loop, and beside gdsio where GDSIO names it.
+bench-gpu: bin/benchgpu bin/loop
+	bin/benchgpu -dir $(DIR) -loop bin/loop $(if $(LIBCUFILE),-lib $(LIBCUFILE)) $(if $(GDSIO),-gdsio $(GDSIO))
+
+bin/benchgpu: FORCE
+	$(GO) build -trimpath -o $@ ./internal/load/benchgpu
+
+bin/loop: internal/load/benchgpu/loop.c
+	mkdir -p bin
+	gcc -O2 -pthread -o $@ $< -ldl
+
+FORCE:
 
 # Needs the vulnerability database; where it does not answer, this is skipped and says so.
 vuln:

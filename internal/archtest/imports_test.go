@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/cufile":            {},
 	"internal/explain":           {"internal/check", "internal/facts", "internal/profile"},
 	"internal/load":              {"internal/cufile", "internal/evidence", "internal/facts", "internal/host"},
+	"internal/load/benchgpu":     {"internal/facts", "internal/host", "internal/load"},
 	"internal/proof":             {"internal/evidence", "internal/facts", "internal/host", "internal/ledger", "internal/load"},
 	"internal/paste":             {"internal/evidence", "internal/facts"},
 	"internal/render":            {"internal/report"},

@@ -87,6 +87,9 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 	if f.noControl {
 		p.Without[facts.PhaseControl] = "--no-control"
 	}
+	if f.quick {
+		p.Pause, p.Early = 400*time.Millisecond, true
+	}
 	if !m.Processes() {
 		p.Pause = 0
 	}

@@ -26,6 +26,7 @@ type LoadJob struct {
 	IOSize   uint64  `json:"io_size_bytes"`
 	Seed     uint64  `json:"seed"`
 	Library  string  `json:"library,omitempty"` // path of libcufile
+	Wait     bool    `json:"wait,omitempty"`    // open the library, and wait for a word before the first file is touched
 	Deadline float64 `json:"deadline_seconds"`
 }
 

@@ -35,6 +35,8 @@ type Command struct {
 	// Events gets each line that the program writes to its descriptor 3. Such a program has a pipe on 4 that ends when
 	// this process does: it must not outlive it.
 	Events func(line []byte)
+	// Go, with Events: when it is closed, the program gets a line on its descriptor 4.
+	Go <-chan struct{}
 	// Guard: the program is ended when this process is, however that ends. For programs that write.
 	Guard bool
 }

@@ -1,11 +1,9 @@
 package host
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -251,6 +249,15 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 	if c.Events != nil {
 		readers.Go(func() { eachLine(p.pipes[3], c.Events) })
 	}
+	if control := p.pipes[len(p.pipes)-1]; c.Events != nil && c.Go != nil {
+		go func() {
+			select {
+			case <-c.Go:
+				_, _ = control.WriteString("go\n")
+			case <-p.exited:
+			}
+		}()
+	}
 	go func() {
 		readers.Wait()
 		p.report, _ = report.take()
@@ -261,20 +268,6 @@ func (l *Live) start(c Command, lock *ledger.Lock) (*running, error) {
 		close(p.exited)
 	}()
 	return p, nil
-}
-
-// maxEvent bounds a line of events.
-const maxEvent = 1 << 20
-
-// eachLine hands on what a program tells, line by line. One that is too long ends the listening, but not the reading:
-// the program must not wait for us.
-func eachLine(r io.Reader, tell func([]byte)) {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(nil, maxEvent)
-	for sc.Scan() {
-		tell(sc.Bytes())
-	}
-	_, _ = io.Copy(io.Discard, r)
 }
 
 func (p *running) closePipes() {

@@ -23,6 +23,8 @@ type reporter struct {
 	mu   sync.Mutex
 	w    io.Writer
 	last time.Time
+	// begin is closed when a job that waits may go on.
+	begin chan struct{}
 }
 
 func (r *reporter) send(kind string, body any) {
@@ -63,11 +65,15 @@ func ChildMain(args []string) int {
 	}
 	syscall.CloseOnExec(fdEvents)
 	syscall.CloseOnExec(fdControl)
+	r := &reporter{w: events, begin: make(chan struct{})}
 	go func() {
+		var b [16]byte
+		if n, _ := control.Read(b[:]); n > 0 {
+			close(r.begin)
+		}
 		_, _ = io.Copy(io.Discard, control)
 		os.Exit(3)
 	}()
-	r := &reporter{w: events}
 	var job facts.LoadJob
 	if err := json.Unmarshal([]byte(args[0]), &job); err != nil {
 		fmt.Fprintln(os.Stderr, "the job cannot be read:", err)

@@ -23,7 +23,7 @@ const HasCufile = true
 
 // busyMemory is how much of a GPU's memory is in use before another program is suspected: a context alone takes some
 // hundred megabytes.
-const busyMemory = 2 << 30
+const busyMemory = 4 << 30
 
 // cufileEngine moves the bytes with libcufile.
 func cufileEngine(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
@@ -63,6 +63,10 @@ func cufileEngine(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 	res.Effective = lib.Effective()
 	if v, ok := lib.NVFS(); ok {
 		res.Versions["nvidia_fs"] = v
+	}
+	if job.Wait {
+		r.send("open", res.Versions)
+		<-r.begin
 	}
 	f, direct, err := openFile(job)
 	if err != nil {

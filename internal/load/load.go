@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"gdsproof/internal/evidence"
@@ -84,6 +85,31 @@ func (o Own) Name() string { return o.Kind }
 
 // Do runs the job in a process.
 func (o Own) Do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress)) []evidence.Item {
+	return o.do(ctx, job, s, tell, nil)
+}
+
+// Pending is a job whose process has begun: CUDA and the library take a second to open, in which others can be at work.
+type Pending struct {
+	start chan struct{}
+	items chan []evidence.Item
+	once  sync.Once
+}
+
+// Begin starts a job's process, which waits before it touches a file.
+func (o Own) Begin(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress)) *Pending {
+	p := &Pending{start: make(chan struct{}), items: make(chan []evidence.Item, 1)}
+	job.Wait = true
+	go func() { p.items <- o.do(ctx, job, s, tell, p.start) }()
+	return p
+}
+
+// Go lets the job do its work, and returns what there is to see of it.
+func (p *Pending) Go() []evidence.Item {
+	p.once.Do(func() { close(p.start) })
+	return <-p.items
+}
+
+func (o Own) do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress), start <-chan struct{}) []evidence.Item {
 	job.Engine, job.Library = o.Kind, o.Library
 	result := facts.LoadResult{Job: job, End: facts.EndError}
 	self, err := os.Executable()
@@ -100,7 +126,7 @@ func (o Own) Do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Pr
 	done := false
 	it := o.M.Run(ctx, host.Command{
 		Name: facts.LoadSource, Argv: []string{self, ChildVerb, string(asked)}, Env: host.EnvCaller, Set: environment(job, s, o.M.Scratch()),
-		Timeout: seconds(job.Deadline), MaxOut: 64 << 10,
+		Timeout: seconds(job.Deadline), MaxOut: 64 << 10, Go: start,
 		Events: func(line []byte) {
 			var e Event
 			if json.Unmarshal(line, &e) != nil {

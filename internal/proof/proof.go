@@ -27,6 +27,7 @@ type Plan struct {
 	Threads int
 
 	Control, Strict, Why bool
+	Early                bool // open the libraries of later runs while the first one is at work
 	IOStats              bool // count successful I/O in the driver meanwhile
 	Lustre               bool
 
@@ -53,12 +54,15 @@ type Runner struct {
 	// Refuted tells, of what was seen so far, whether the path was not taken: then the why-not phase has something to do.
 	Refuted func([]evidence.Item) bool
 
-	items   []evidence.Item
-	step    int
-	record  facts.ExperimentPlan
-	folder  folder
-	release func() error
-	clean   facts.CleanupReport
+	items []evidence.Item
+	early map[string]*load.Pending
+
+	strictAt string // the copy of the configuration
+	step     int
+	record   facts.ExperimentPlan
+	folder   folder
+	release  func() error
+	clean    facts.CleanupReport
 }
 
 // firstStep leaves room for the looks of the check.
@@ -109,6 +113,11 @@ func (r *Runner) phases(ctx context.Context) {
 	r.look(ctx)
 	r.idle(ctx)
 	names := fileNames("gds", p.GPUs)
+	if p.Early {
+		early, stop := context.WithCancel(ctx)
+		defer stop() // those that were not needed end
+		r.begin(early, names)
+	}
 	if !r.both(ctx, p.GPUs, names, facts.PhaseWrite, facts.PhaseRead) || ctx.Err() != nil {
 		r.why(ctx, names[0])
 		return
@@ -163,7 +172,7 @@ func (r *Runner) do(ctx context.Context, e load.Engine, phase string, jobs []fac
 			if own.Log == "" {
 				own.Log = path.Join(r.M.Scratch(), fmt.Sprintf("cufile-%d-%d.log", r.step, i))
 			}
-			answers[i] = e.Do(ctx, j, own, r.Tell)
+			answers[i] = r.one(ctx, e, j, own)
 			done <- i
 		}()
 	}
@@ -226,13 +235,12 @@ func (r *Runner) all(ctx context.Context) {
 // read back and compared where the engine can.
 func (r *Runner) strict(ctx context.Context) {
 	p := &r.Plan
-	file := path.Join(r.M.Scratch(), "strict.json")
-	if it := r.M.Do(ctx, host.Act{Op: host.ActPut, Path: file, Text: p.StrictJSON}); !it.OK() {
-		r.leftOut(facts.PhaseStrict, string(it.Err))
+	if why := r.strictFile(ctx); why != "" {
+		r.leftOut(facts.PhaseStrict, why)
 		return
 	}
 	const name = "strict"
-	size := max(min(strictSize, p.Size), p.IOSize)
+	size := r.strictSize()
 	if err := r.create(ctx, []string{name}, size); err != nil {
 		r.leftOut(facts.PhaseStrict, err.Error())
 		return
@@ -242,9 +250,7 @@ func (r *Runner) strict(ctx context.Context) {
 		if ctx.Err() != nil {
 			break
 		}
-		job := r.job(p.GPUs[0], name, facts.PhaseStrict, op, size)
-		job.Strict = true
-		s := load.Settings{JSON: file, Level: "INFO", Log: path.Join(r.M.Scratch(), "strict-"+op+".log")}
+		job, s := r.strictJob(op)
 		r.do(ctx, p.Engine, facts.PhaseStrict, []facts.LoadJob{job}, s)
 		r.log(ctx, s.Log, r.step-1)
 	}
