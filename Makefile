@@ -50,7 +50,7 @@ bench-gpu: bin/benchgpu bin/loop
 bin/benchgpu: FORCE
 	$(GO) build -trimpath -o $@ ./internal/load/benchgpu
 
-bin/loop: internal/load/benchgpu/loop.c
+bin/loop: internal/load/benchgpu/testdata/loop.c
 	mkdir -p bin
 	gcc -O2 -pthread -o $@ $< -ldl
 

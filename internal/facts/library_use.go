@@ -40,7 +40,11 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 		}
 	}
 	counted := toldByEngine(Use(in, LoadResults).V)
+	ours := Use(in, Experiment).OK
 	for _, i := range in.looks(PastedCufileLog, CufileLogSource) {
+		if ours && in.item(i).Source == CufileLogSource {
+			continue // the check's own open, which moved nothing
+		}
 		t, err := ParseCufileTraffic(bytes.NewReader(in.item(i).Out))
 		if err != nil || len(counted) > 0 { // the engine's own counts are of every I/O; the log is of a short run beside them
 			continue
