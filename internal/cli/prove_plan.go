@@ -88,7 +88,7 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 		p.Without[facts.PhaseControl] = "--no-control"
 	}
 	if f.quick {
-		p.Pause, p.Early = 400*time.Millisecond, true
+		p.Pause, p.Early = 250*time.Millisecond, true
 	}
 	if !m.Processes() {
 		p.Pause = 0

@@ -9,6 +9,7 @@ type Buffer struct {
 	Ptr    uintptr
 	Size   uint64
 	stream uintptr
+	done   uintptr // an event behind what was begun: waiting for it sleeps, where waiting for a stream would spin
 	result uintptr // on the GPU: bytes that differ, and the first one's offset
 	args   *page
 }
@@ -28,6 +29,9 @@ func (d *Device) Alloc(size uint64, k *Kernels) (*Buffer, error) {
 		return nil, err
 	}
 	b.stream = uintptr(p.u64(0))
+	if d.c.call("cuEventCreate", p.at(0), eventBlocking|eventNoTiming) == nil {
+		b.done = uintptr(p.u64(0))
+	}
 	if k == nil {
 		return b, nil
 	}
@@ -53,7 +57,20 @@ func (b *Buffer) launch(f uintptr, at, n, offset, seed uint64) error {
 }
 
 // Wait waits for what was begun on the buffer.
-func (b *Buffer) Wait() error { return b.d.c.call("cuStreamSynchronize", b.stream) }
+func (b *Buffer) Wait() error {
+	if b.done == 0 {
+		return b.d.c.call("cuStreamSynchronize", b.stream)
+	}
+	if err := b.d.c.call("cuEventRecord", b.done, b.stream); err != nil {
+		return err
+	}
+	return b.d.c.call("cuEventSynchronize", b.done)
+}
+
+const (
+	eventBlocking = 1
+	eventNoTiming = 2
+)
 
 // Fill writes the pattern of a file's offset into a part of the buffer. host is room for the CPU's way.
 func (b *Buffer) Fill(at, n, offset, seed uint64, host []byte, by func(buf []byte, offset, seed uint64)) error {

@@ -85,21 +85,29 @@ func (o Own) Name() string { return o.Kind }
 
 // Do runs the job in a process.
 func (o Own) Do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress)) []evidence.Item {
-	return o.do(ctx, job, s, tell, nil)
+	return o.do(ctx, job, s, tell, nil, func() {})
 }
 
 // Pending is a job whose process has begun: CUDA and the library take a second to open, in which others can be at work.
 type Pending struct {
-	start chan struct{}
-	items chan []evidence.Item
-	once  sync.Once
+	start, open chan struct{}
+	items       chan []evidence.Item
+	once        sync.Once
 }
+
+// Opened is closed when the library is open, or will not be.
+func (p *Pending) Opened() <-chan struct{} { return p.open }
 
 // Begin starts a job's process, which waits before it touches a file.
 func (o Own) Begin(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress)) *Pending {
-	p := &Pending{start: make(chan struct{}), items: make(chan []evidence.Item, 1)}
+	p := &Pending{start: make(chan struct{}), open: make(chan struct{}), items: make(chan []evidence.Item, 1)}
 	job.Wait = true
-	go func() { p.items <- o.do(ctx, job, s, tell, p.start) }()
+	opened := sync.OnceFunc(func() { close(p.open) })
+	go func() {
+		its := o.do(ctx, job, s, tell, p.start, opened)
+		opened()
+		p.items <- its
+	}()
 	return p
 }
 
@@ -109,7 +117,7 @@ func (p *Pending) Go() []evidence.Item {
 	return <-p.items
 }
 
-func (o Own) do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress), start <-chan struct{}) []evidence.Item {
+func (o Own) do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Progress), start <-chan struct{}, opened func()) []evidence.Item {
 	job.Engine, job.Library = o.Kind, o.Library
 	result := facts.LoadResult{Job: job, End: facts.EndError}
 	self, err := os.Executable()
@@ -133,6 +141,8 @@ func (o Own) do(ctx context.Context, job facts.LoadJob, s Settings, tell func(Pr
 				return
 			}
 			switch e.Kind {
+			case "open":
+				opened()
 			case "progress":
 				var p Progress
 				if json.Unmarshal(e.Body, &p) == nil && tell != nil {

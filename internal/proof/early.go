@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"path"
+	"time"
 
 	"gdsproof/internal/evidence"
 	"gdsproof/internal/facts"
@@ -33,7 +34,11 @@ func (r *Runner) strictJob(op string) (facts.LoadJob, load.Settings) {
 
 func key(j facts.LoadJob) string { return j.Phase + " " + j.Op + " " + j.Name }
 
-// begin starts the processes of later runs, each of which waits for its turn.
+// patienceToOpen is how long the opening of the libraries is waited for before the first look.
+const patienceToOpen = 20 * time.Second
+
+// begin starts the processes of all runs on the first GPU, each of which opens CUDA and the library and waits for its
+// turn. They are open before the first look at the counters, so that none of it falls between two.
 func (r *Runner) begin(ctx context.Context, names []string) {
 	own, ok := r.Plan.Engine.(load.Own)
 	if !ok || own.Kind != "cufile" || !r.M.Processes() {
@@ -46,10 +51,21 @@ func (r *Runner) begin(ctx context.Context, names []string) {
 		}
 		r.early[key(j)] = own.Begin(ctx, j, s, r.Tell)
 	}
+	add(r.job(r.Plan.GPUs[0], names[0], facts.PhaseWrite, "write", r.Plan.Size), load.Settings{})
 	add(r.job(r.Plan.GPUs[0], names[0], facts.PhaseRead, "read", r.Plan.Size), load.Settings{})
 	if r.Plan.Strict && r.strictFile(ctx) == "" {
 		for _, op := range []string{"write", "read"} {
 			add(r.strictJob(op))
+		}
+	}
+	late := time.After(patienceToOpen)
+	for _, p := range r.early {
+		select {
+		case <-p.Opened():
+		case <-late:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
 }

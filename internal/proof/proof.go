@@ -27,7 +27,7 @@ type Plan struct {
 	Threads int
 
 	Control, Strict, Why bool
-	Early                bool // open the libraries of later runs while the first one is at work
+	Early                bool // open the libraries of all runs at once, before the first look
 	IOStats              bool // count successful I/O in the driver meanwhile
 	Lustre               bool
 
@@ -110,14 +110,14 @@ func (r *Runner) leftOut(phase, why string) {
 
 func (r *Runner) phases(ctx context.Context) {
 	p := &r.Plan
-	r.look(ctx)
-	r.idle(ctx)
 	names := fileNames("gds", p.GPUs)
 	if p.Early {
 		early, stop := context.WithCancel(ctx)
 		defer stop() // those that were not needed end
 		r.begin(early, names)
 	}
+	r.look(ctx)
+	r.idle(ctx)
 	if !r.both(ctx, p.GPUs, names, facts.PhaseWrite, facts.PhaseRead) || ctx.Err() != nil {
 		r.why(ctx, names[0])
 		return

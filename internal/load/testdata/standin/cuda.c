@@ -44,6 +44,9 @@ CUresult cuMemAlloc_v2(uintptr_t *p, size_t n) {
 	return 0;
 }
 CUresult cuStreamCreate(void **s, unsigned flags) { *s = (void *)0x20; return 0; }
+CUresult cuEventCreate(void **e, unsigned flags) { *e = (void *)0x40; return 0; }
+CUresult cuEventRecord(void *e, void *s) { return 0; }
+CUresult cuEventSynchronize(void *e) { return 0; }
 CUresult cuStreamSynchronize(void *s) { return 0; }
 CUresult cuMemsetD8Async(uintptr_t p, unsigned char v, size_t n, void *s) { memset((void *)p, v, n); return 0; }
 CUresult cuMemcpyHtoD_v2(uintptr_t to, const void *from, size_t n) { memcpy((void *)to, from, n); return 0; }
