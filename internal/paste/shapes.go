@@ -89,7 +89,7 @@ func kernelLog(s string) bool {
 		return true
 	}
 	m := syslogLine.FindStringSubmatch(s)
-	return m != nil && m[1] == "kernel" || prefixed(s, "LNetError: ", "LustreError: ", "nvidia-fs: ", "nvidia_fs: ", "NVRM: ") || prefixed(s, "LNet: ", "Lustre: ") && strings.Contains(s, ":0:(")
+	return m != nil && m[1] == "kernel" || prefixed(s, "LNetError: ", "LustreError: ", "nvidia-fs: ", "nvidia_fs: ", "nvidia-fs:", "NVRM: ") || prefixed(s, "LNet: ", "Lustre: ") && strings.Contains(s, ":0:(")
 }
 
 func moduleHead(s string) bool {
