@@ -105,11 +105,36 @@ func judgeRead(set *evidence.Set, rules *profile.Profile, selected []*check.Chec
 	if v.Outcome == report.Unproven && v.Reads == "" && v.Writes == "" && !v.Spoken {
 		byChecks(&v, looked, r.Findings, selected, facts.Get(t, evidence.Host, facts.Runs).OK)
 	}
+	otherMachines(&v, t)
 	if v.Outcome != report.Proven && v.Outcome != report.NotApplicable {
 		v.FirstAction = firstOf(looked.FirstAction, v.Outcome, r.Findings)
 	}
 	r.Verdict = v
 	return r
+}
+
+// otherMachines takes proven back where the same texts show another machine on which it was not: the reader would take
+// the word for all of them.
+func otherMachines(v *report.Verdict, t *facts.Table) {
+	if v.Outcome != report.Proven {
+		return
+	}
+	seen := map[evidence.Place]bool{}
+	for i := range t.Set.Items {
+		p := t.Set.Items[i].Place
+		name, other := p.Machine()
+		if !other || seen[p] {
+			continue
+		}
+		seen[p] = true
+		o := witness.Decide(facts.Get(t, p, witness.Heard).V, facts.Get(t, p, witness.CaseNow).V)
+		switch o.Outcome {
+		case report.Refuted, report.Mixed, report.Contradicted, report.NotReady:
+			v.Outcome = report.Unproven
+			v.Summary += "; but on another machine (" + name + ") " + o.Summary
+			return
+		}
+	}
 }
 
 // firstOf is what to do first. Where the path was not taken and no finding says why, a strict run finds the cause.

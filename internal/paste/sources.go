@@ -28,7 +28,10 @@ func init() {
 			return (c.program() == "env" || c.program() == "printenv") && len(c.filter) == 0 && len(c.argv) < 2
 		}},
 	}
-	for _, p := range []string{"/proc/driver/nvidia-fs/devcount", "/proc/driver/nvidia-fs/modules", "/proc/driver/nvidia-fs/peer_distance", facts.ACSBridgeSource, facts.CmdlineSource,
+	commandFormats = append(commandFormats, &format{name: "hostname", is: never, source: named(facts.HostnameSource), ends: always2, wants: func(c *command) bool {
+		return c.program() == "hostname" && (len(c.argv) == 1 || len(c.argv) == 2 && (c.argv[1] == "-f" || c.argv[1] == "-s"))
+	}})
+	for _, p := range []string{facts.HostnameSource, facts.BootIDSource, "/proc/driver/nvidia-fs/devcount", "/proc/driver/nvidia-fs/modules", "/proc/driver/nvidia-fs/peer_distance", facts.ACSBridgeSource, facts.CmdlineSource,
 		facts.NVFSModule + "/version", facts.LustreVersionFile, facts.KefalndVersionFile, facts.EFAModuleVersion, facts.ProductSource, "/proc/driver/nvidia/version"} {
 		commandFormats = append(commandFormats, &format{name: p, is: never, source: named(p), ends: always2, wants: cat(p)})
 	}
