@@ -88,3 +88,19 @@ func TestReadApart(t *testing.T) {
 		})
 	}
 }
+
+// TestCutLogs: that compat mode would be used refutes nothing where no I/O is shown; a log that is whole keeps its word.
+func TestCutLogs(t *testing.T) {
+	const first = " 30-11-2026 09:07:08:92 [pid=457 tid=457] NOTICE  cufio-drv:851 running in compatible mode\n"
+	for text, want := range map[string]report.Outcome{
+		first: report.Refuted,
+		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] ERROR  cufio-udev:67 udev prop":                                                   report.Unproven,
+		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] ERROR  cufio-udev:67 udev property not found: ID_FS_USAGE vda\n":                  report.Unproven,
+		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] INFO  0:80 Lib being used for urcup concurrency:  liburcu-bp\n":                   report.Unproven,
+		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] ERROR  cufio-fs:79 mount option not found in mount table data device: /dev/vda\n": report.Refuted,
+	} {
+		if r := readTexts(t, builtIn(t), given(text)); r.Verdict.Outcome != want {
+			t.Errorf("%q: %s: %s", text, r.Verdict.Outcome, r.Verdict.Summary)
+		}
+	}
+}
