@@ -73,6 +73,8 @@ func remoteArgs(name string, w []string, i int) remote {
 				i++
 			}
 			continue
+		case strings.HasPrefix(name, "mpi") && strings.Trim(a, "0123456789") == "": // of -np
+			continue
 		case r.host == "" && (name == "ssh" || name == "kubectl" || name == "oc"):
 			r.host = a
 			continue

@@ -77,7 +77,7 @@ func systemctl(s string) bool {
 		return true
 	case strings.HasPrefix(t, "Loaded: ") && hasAny(t, "loaded", "not-found", "masked"), strings.HasPrefix(t, "Active: ") && hasAny(t, "active", "failed", "activating"):
 		return true
-	case strings.HasPrefix(t, "LoadState="), strings.HasPrefix(t, "ActiveState="):
+	case strings.HasPrefix(t, "LoadState="), strings.HasPrefix(t, "ActiveState="), strings.HasPrefix(t, "Id=") && hasAny(t, ".service", ".mount"):
 		return true
 	}
 	return strings.HasPrefix(t, "Unit ") && strings.Contains(t, "could not be found")

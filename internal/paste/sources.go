@@ -70,7 +70,17 @@ func peerSource(b *block) string {
 	return facts.LNetPeerSource
 }
 
-func unitSource(b *block) string { return facts.UnitSource(facts.ConfigureUnitName) }
+// unitSource: properties that name no unit, below no command and in no file that does, are of any unit.
+func unitSource(b *block) string {
+	named := b.cmd != nil || strings.Contains(b.name, "configure-efa")
+	for _, l := range b.lines {
+		named = named || hasAny(l.text, ".service", ".mount", ".target", "configure-efa")
+	}
+	if !named {
+		return "systemctl show, of a unit that is not named"
+	}
+	return facts.UnitSource(facts.ConfigureUnitName)
+}
 
 func kernelSource(b *block) string {
 	if b.cmd.program() == "journalctl" {
