@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -207,10 +208,13 @@ func (a *app) texts(ctx context.Context, names []string) ([]paste.Text, error) {
 		err   error
 	}
 	done := make(chan end, 1)
+	var now atomic.Value // the name of what is being read
+	now.Store("")
 	go func() { // a file may lie on a file system that hangs, or be a pipe that nobody writes
 		var e end
 		stdin := false
 		for _, n := range names {
+			now.Store(n)
 			var list []paste.Text
 			switch {
 			case n == "-" && stdin:
@@ -228,11 +232,19 @@ func (a *app) texts(ctx context.Context, names []string) ([]paste.Text, error) {
 		}
 		done <- e
 	}()
+	late := time.NewTimer(a.g.timeout)
+	defer late.Stop()
 	select {
 	case e := <-done:
 		return e.texts, e.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-late.C:
+		name := now.Load().(string)
+		if name == "-" {
+			name = "stdin"
+		}
+		return nil, usagef("read %s: no end of it after %s (--timeout)", name, a.g.timeout)
 	}
 }
 

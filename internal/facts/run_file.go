@@ -12,12 +12,11 @@ const (
 	FSElsewhere            // below no Lustre mount that was seen, and what it is on was not seen
 )
 
-// FileSystemOf tells it by the mount tables and the df that were seen.
-func FileSystemOf(in *In, r Run) FileSystem {
+// fileSystemOf tells it by the mount tables and the df that were seen.
+func fileSystemOf(m Known[MountTable], r Run) FileSystem {
 	if !strings.HasPrefix(r.File, "/") {
 		return FSNotTold
 	}
-	m := Use(in, Mounts)
 	if !m.OK {
 		return FSNotTold
 	}
@@ -39,10 +38,11 @@ func FileSystemOf(in *In, r Run) FileSystem {
 // runs tells nothing of the wire.
 func overLustre[T any](in *In, ws []Window[T]) []Window[T] {
 	var out []Window[T]
+	m := Use(in, Mounts)
 	for _, w := range ws {
 		var runs []Run
 		for _, r := range w.Runs {
-			if f := FileSystemOf(in, r); f != FSOther && f != FSElsewhere {
+			if f := fileSystemOf(m, r); f != FSOther && f != FSElsewhere {
 				runs = append(runs, r)
 			}
 		}
@@ -60,12 +60,12 @@ func overLustre[T any](in *In, ws []Window[T]) []Window[T] {
 
 // OffLustre tells that all that is known to have been moved is on file systems that were seen to be none of Lustre's.
 var OffLustre = Define("runs-off-lustre", []string{"mounts"}, func(in *In) Known[bool] {
-	n := 0
+	n, m := 0, Use(in, Mounts)
 	for _, r := range Use(in, Runs).V {
 		if !r.GDS || !r.Moved() {
 			continue
 		}
-		if FileSystemOf(in, r) != FSOther {
+		if fileSystemOf(m, r) != FSOther {
 			return Have(false)
 		}
 		n++

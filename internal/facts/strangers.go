@@ -45,7 +45,16 @@ func identityMarks(in *In) []identityMark {
 			out = append(out, m)
 		}
 	}
-	return out
+	// Where all of a kind agree, there is nothing to compare.
+	first, differ := map[string][]string{}, map[string]bool{}
+	for _, m := range out {
+		if f, ok := first[m.kind]; !ok {
+			first[m.kind] = m.name
+		} else {
+			differ[m.kind] = differ[m.kind] || !slices.Equal(f, m.name)
+		}
+	}
+	return slices.DeleteFunc(out, func(m identityMark) bool { return !differ[m.kind] })
 }
 
 // strangers tells that two looks are of two machines: between them, or from the last mark before them on, names that

@@ -90,6 +90,7 @@ func windows[T any](in *In, snaps []snapshot[T], broken func(a, b T) string) []W
 	}
 	var out []Window[T]
 	typed, marks := in.typedItems(), identityMarks(in)
+	long := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return in.item(r.Item).Since == 0 })
 	pair := func(a, b snapshot[T]) {
 		w := Window[T]{Before: a.v, After: b.v, Items: [2]int{a.item, b.item}, Broken: broken(a.v, b.v)}
 		w.Broken = cmp.Or(w.Broken, strangers(in, marks, at(a), at(b)))
@@ -111,7 +112,7 @@ func windows[T any](in *In, snaps []snapshot[T], broken func(a, b T) string) []W
 	for _, s := range snaps {
 		it := at(s)
 		// A look in the middle of a run would part what it counted: the window around the whole run tells more.
-		if slices.ContainsFunc(runs, func(r Run) bool { return it.During(in.item(r.Item)) }) {
+		if slices.ContainsFunc(long, func(r Run) bool { return it.During(in.item(r.Item)) }) {
 			continue
 		}
 		if l, ok := last[it.Series]; ok && it.Series != "" && at(l).Before(it) {

@@ -38,13 +38,20 @@ func lines(data []byte) (out []line, cut bool) {
 	if bytes.IndexByte(data, 0x1b) >= 0 {
 		data = ansi.ReplaceAll(data, nil)
 	}
-	no := 0
+	no, blank := 0, 0
+	out = make([]line, 0, min(len(data)/16, 1<<16)+1)
 	for len(data) > 0 {
 		raw, rest, found := bytes.Cut(data, []byte("\n"))
 		data = rest
 		no++
 		if len(raw) > mostLine {
 			raw = raw[:mostLine]
+		}
+		// Two blank lines in a row say what a thousand do.
+		if len(raw) > 0 {
+			blank = 0
+		} else if blank++; blank > 2 {
+			continue
 		}
 		l := line{no: no, whole: found}
 		l.text, l.rank = tidy(string(raw))
