@@ -93,7 +93,7 @@ func TestReadApart(t *testing.T) {
 func TestCutLogs(t *testing.T) {
 	const first = " 30-11-2026 09:07:08:92 [pid=457 tid=457] NOTICE  cufio-drv:851 running in compatible mode\n"
 	for text, want := range map[string]report.Outcome{
-		first: report.Refuted,
+		first: report.Unproven, // not even a file was tried
 		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] ERROR  cufio-udev:67 udev prop":                                                   report.Unproven,
 		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] ERROR  cufio-udev:67 udev property not found: ID_FS_USAGE vda\n":                  report.Unproven,
 		first + " 30-11-2026 09:07:08:265 [pid=457 tid=457] INFO  0:80 Lib being used for urcup concurrency:  liburcu-bp\n":                   report.Unproven,

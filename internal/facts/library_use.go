@@ -73,12 +73,14 @@ func showsNoIO(p CufileProcess) bool {
 	if slices.Contains([]string{"INFO", "DEBUG", "TRACE"}, p.Level) {
 		return true
 	}
+	other := false // without another line, not even a file was tried
 	for _, r := range p.Reasons {
+		other = other || !strings.Contains(r.Message, "running in compatible mode")
 		if strings.Contains(r.Message, "udev property not found") || strings.Contains(r.Message, "error getting volume attributes") {
 			return true
 		}
 	}
-	return false
+	return !other
 }
 
 // toldByEngine joins the counts of our own engine's runs of a phase and direction: one for each GPU. Those with
