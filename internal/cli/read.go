@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,11 +106,36 @@ func judgeRead(set *evidence.Set, rules *profile.Profile, selected []*check.Chec
 	if v.Outcome == report.Unproven && v.Reads == "" && v.Writes == "" && !v.Spoken && !facts.Get(t, evidence.Host, facts.Experiment).OK {
 		byChecks(&v, looked, r.Findings, selected, facts.Get(t, evidence.Host, facts.Runs).OK)
 	}
+	otherMachines(&v, t)
 	if v.Outcome != report.Proven && v.Outcome != report.NotApplicable {
 		v.FirstAction = firstOf(looked.FirstAction, v.Outcome, r.Findings)
 	}
 	r.Verdict = v
 	return r
+}
+
+// otherMachines takes proven back where the same texts show another machine on which it was not: the reader would take
+// the word for all of them.
+func otherMachines(v *report.Verdict, t *facts.Table) {
+	if v.Outcome != report.Proven {
+		return
+	}
+	seen := map[evidence.Place]bool{}
+	for i := range t.Set.Items {
+		p := t.Set.Items[i].Place
+		name, other := p.Machine()
+		if !other || seen[p] {
+			continue
+		}
+		seen[p] = true
+		o := witness.Decide(facts.Get(t, p, witness.Heard).V, facts.Get(t, p, witness.CaseNow).V)
+		switch o.Outcome {
+		case report.Refuted, report.Mixed, report.Contradicted, report.NotReady:
+			v.Outcome = report.Unproven
+			v.Summary += "; but on another machine (" + name + ") " + o.Summary
+			return
+		}
+	}
 }
 
 // firstOf is what to do first. Where the path was not taken and no finding says why, a strict run finds the cause.
@@ -198,10 +224,13 @@ func (a *app) texts(ctx context.Context, names []string) ([]paste.Text, error) {
 		err   error
 	}
 	done := make(chan end, 1)
+	var now atomic.Value // the name of what is being read
+	now.Store("")
 	go func() { // a file may lie on a file system that hangs, or be a pipe that nobody writes
 		var e end
 		stdin := false
 		for _, n := range names {
+			now.Store(n)
 			var list []paste.Text
 			switch {
 			case n == "-" && stdin:
@@ -219,11 +248,19 @@ func (a *app) texts(ctx context.Context, names []string) ([]paste.Text, error) {
 		}
 		done <- e
 	}()
+	late := time.NewTimer(a.g.timeout)
+	defer late.Stop()
 	select {
 	case e := <-done:
 		return e.texts, e.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-late.C:
+		name := now.Load().(string)
+		if name == "-" {
+			name = "stdin"
+		}
+		return nil, usagef("read %s: no end of it after %s (--timeout)", name, a.g.timeout)
 	}
 }
 

@@ -35,7 +35,17 @@ type Place string
 const (
 	Host   Place = "host"
 	Inside Place = "inside" // inside a container
+	// Example is no place at all: what a text quotes as an example, an expected output, a page of a guide.
+	Example Place = "example"
+	// elsewhere begins the places of other machines than the one that is judged.
+	elsewhere = "machine "
 )
+
+// Elsewhere is another machine than the one that is judged.
+func Elsewhere(machine string) Place { return Place(elsewhere + machine) }
+
+// Machine is the name of another machine's place; ok is false for every other place.
+func (p Place) Machine() (name string, ok bool) { return strings.CutPrefix(string(p), elsewhere) }
 
 // Item is one look at one source.
 //
@@ -49,6 +59,8 @@ type Item struct {
 	Place  Place    `json:"place"`
 	Origin string   `json:"origin,omitempty"`
 	Step   int      `json:"step"` // order of snapshots; never taken from a clock or the alphabet
+	// Since: what it tells of went on from that step to Step, as a run in the background; 0: it is of Step alone.
+	Since int `json:"since,omitempty"`
 	// Series: items of one series are ordered by their steps. Those of different series (files of a folder) are
 	// ordered by their epochs alone, and not at all if one of them stands Alone.
 	Series    string     `json:"series,omitempty"`
@@ -81,17 +93,29 @@ func HeldSource(path string) string { return "held " + path }
 
 // Epoch is how many steps an epoch has; Alone begins the name of a series that has no order to any other.
 const (
-	Epoch = 1_000_000
+	Epoch = 1_000_000_000
 	Alone = "="
 )
 
 // Before tells that one item is known to have been taken before another.
 func (i *Item) Before(j *Item) bool {
 	if i.Series == j.Series {
-		return i.Step < j.Step
+		return i.Step < j.begun()
 	}
 	if strings.HasPrefix(i.Series, Alone) || strings.HasPrefix(j.Series, Alone) {
 		return false
 	}
 	return i.Step/Epoch < j.Step/Epoch
+}
+
+func (i *Item) begun() int {
+	if i.Since > 0 {
+		return i.Since
+	}
+	return i.Step
+}
+
+// During tells that an item was taken while what another tells of went on.
+func (i *Item) During(run *Item) bool {
+	return i.Series == run.Series && run.Since > 0 && run.Since < i.Step && i.Step < run.Step
 }

@@ -31,6 +31,9 @@ const (
 	GdsioOther      = "other"
 )
 
+// ofKernel knows a line of the kernel log, with its time or without.
+var ofKernel = regexp.MustCompile(`^(?:<\d+>)?\[ *\d+\.\d+\]|^\[[a-z]{3} [a-z]{3} +\d|\bkernel: |^nvidia[-_]fs ?:`)
+
 var (
 	gdsioRet   = regexp.MustCompile(`\bret ?[:=] ?(-?[0-9]+)[^0-9]`)
 	gdsioErrno = regexp.MustCompile(`\berrno ?[:=] ?(-?[0-9]+)[^0-9]`)
@@ -41,6 +44,9 @@ var (
 // gdsioError reads a line; low is the same in lower case. whole is false where the text ends in it.
 func gdsioError(line, low string, whole bool) (GdsioError, bool) {
 	e := GdsioError{Line: line}
+	if ofKernel.MatchString(low) {
+		return e, false // the driver's own words for a failed I/O, of any program
+	}
 	after := func(words string) (string, bool) {
 		i := strings.Index(low, words)
 		if i < 0 {

@@ -3,8 +3,11 @@ package facts
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"gdsproof/internal/evidence"
 )
 
 // LibraryCounts are I/Os by the way they took, as libcufile counts them.
@@ -21,6 +24,9 @@ type LibraryTold struct {
 	// Compat is the words by which the log's last process said that all it does goes through the CPU; its I/O was not
 	// logged one by one then.
 	Compat string
+	// Idle: no I/O is shown beside those words, and it would be: the log was cut, is detailed enough to list each, or
+	// tells of a file that could not be registered.
+	Idle bool
 	// Issued is how many I/Os were asked for, where that is known: fewer counted ones are not all of them.
 	Issued map[string]uint64
 }
@@ -53,7 +59,7 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 			told := LibraryTold{Source: fmt.Sprintf("cufile.log of process %d", p.PID), Item: i, Reads: pathCounts(p.Read), Writes: pathCounts(p.Write), Unsplit: pathCounts(p.Unsplit)}
 			counted := told.Reads.Total() + told.Writes.Total() + told.Unsplit.Total()
 			if counted == 0 && p.Compat != nil && k == len(t.Processes)-1 {
-				told.Compat = p.Compat.Message
+				told.Compat, told.Idle = p.Compat.Message, t.Cut || in.item(i).Truncated && in.item(i).Form == evidence.Filtered || showsNoIO(p)
 			}
 			if counted > 0 || told.Compat != "" {
 				out = append(out, told)
@@ -66,6 +72,21 @@ var LibraryUse = Define("library-use", nil, func(in *In) Known[[]LibraryTold] {
 	}
 	return Have(out)
 })
+
+// showsNoIO tells of a process without any I/O in its log that there would be some there, or that it may have done none.
+func showsNoIO(p CufileProcess) bool {
+	if slices.Contains([]string{"INFO", "DEBUG", "TRACE"}, p.Level) {
+		return true
+	}
+	other := false // without another line, not even a file was tried
+	for _, r := range p.Reasons {
+		other = other || !strings.Contains(r.Message, "running in compatible mode")
+		if strings.Contains(r.Message, "udev property not found") || strings.Contains(r.Message, "error getting volume attributes") {
+			return true
+		}
+	}
+	return !other
+}
 
 // toldByEngine joins the counts of our own engine's runs of a phase and direction: one for each GPU. Those with
 // compat mode off are the strict witness's.

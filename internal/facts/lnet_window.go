@@ -42,6 +42,10 @@ var LNetWindows = Define("lnet-windows", []string{"lnet"}, func(in *In) Known[[]
 		}
 		return ""
 	})
+	seen := len(ws)
+	if ws = overLustre(in, ws); len(ws) == 0 && seen > 0 {
+		return Because[[]Window[LNetTraffic]]("what was moved is not on Lustre, as far as its paths tell, and sends nothing over LNet", "a run on a file below the Lustre mount")
+	}
 	if len(ws) == 0 {
 		return Because[[]Window[LNetTraffic]]("LNet's counters were not seen before and after", "lnetctl net show -v before and after the I/O")
 	}
@@ -149,6 +153,7 @@ var EFAWindows = Define("efa-windows", nil, func(in *In) Known[[]Window[EFACount
 		}
 		return ""
 	})
+	ws = overLustre(in, ws)
 	if len(ws) == 0 {
 		return Because[[]Window[EFACounters]]("the EFA counters were not seen before and after", "the files of /sys/class/infiniband/*/ports/1/hw_counters before and after the I/O")
 	}

@@ -11,7 +11,7 @@ import (
 // Runs is the I/O that is known to have been done, in no order but that of its steps.
 var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
 	var out []Run
-	plan := Use(in, Experiment)
+	plan, quoted := Use(in, Experiment), map[string]int{}
 	for _, i := range in.looks(GdsioSource, DDSource) {
 		it := in.item(i)
 		list := gdsioRuns(it)
@@ -28,6 +28,15 @@ var Runs = Define("runs", nil, func(in *In) Known[[]Run] {
 				r.Strict = r.Phase == PhaseStrict
 				r.CompatOff = compatOffAt(in, it.Step)
 			}
+			if k, again := quoted[r.Line]; again && r.Once && in.Pasted() && (out[k].Item == i || !typedRun(it)) {
+				// To the last digit of rate, latency and time, no two runs are alike: it is shown again. A place among
+				// the looks is worth more than none.
+				if strings.HasPrefix(in.item(out[k].Item).Series, evidence.Alone) && !strings.HasPrefix(it.Series, evidence.Alone) {
+					out[k] = r
+				}
+				continue
+			}
+			quoted[r.Line] = len(out)
 			out = append(out, r)
 		}
 	}
@@ -96,6 +105,12 @@ func typedAbove(it *evidence.Item) string {
 	return c
 }
 
+// typedRun tells that an output stands under the very command that made it: it is no quotation.
+func typedRun(it *evidence.Item) bool {
+	_, ok := ParseGdsioCommand(typedAbove(it))
+	return ok
+}
+
 func gdsioRuns(it *evidence.Item) []Run {
 	g := ParseGdsio(it.Out)
 	c, known := ParseGdsioCommand(typedAbove(it))
@@ -104,7 +119,8 @@ func gdsioRuns(it *evidence.Item) []Run {
 		if r.Cut && !r.DoneBytes.OK {
 			continue
 		}
-		run := Run{Engine: "gdsio", Op: r.Op, GDS: r.GDS, CPU: r.CPU, Bytes: r.DoneBytes, Asked: r.AskedBytes, Ops: r.Ops, IOSize: r.IOSizeBytes, Threads: r.Threads, GiBs: r.GiBs, Line: r.Line}
+		run := Run{Engine: "gdsio", Op: r.Op, GDS: r.GDS, CPU: r.CPU, Bytes: r.DoneBytes, Asked: r.AskedBytes, Ops: r.Ops, IOSize: r.IOSizeBytes, Threads: r.Threads, GiBs: r.GiBs, Line: r.Line,
+			Once: r.GiBs.OK && r.LatencyUsec.OK && r.Seconds.OK && r.Ops.OK && r.DoneBytes.OK}
 		if known {
 			if run.Op == "" {
 				run.Op = c.Op
@@ -112,8 +128,7 @@ func gdsioRuns(it *evidence.Item) []Run {
 			if !run.GDS && !run.CPU && r.XferType == "" {
 				run.GDS, run.CPU = c.GDS, c.CPU
 			}
-			run.Strict = strictAsked(c)
-			run.GPU = gpuOf(c)
+			run.Strict, run.File, run.GPU = strictAsked(c), c.File, gpuOf(c)
 		}
 		if len(r.Odd) > 0 {
 			// A line that does not agree with itself was mangled on its way: its numbers are no testimony.
@@ -127,7 +142,7 @@ func gdsioRuns(it *evidence.Item) []Run {
 			if run.Op == "" {
 				run.Op = c.Op
 			}
-			run.GDS, run.CPU, run.Strict, run.GPU = c.GDS, c.CPU, strictAsked(c), gpuOf(c)
+			run.GDS, run.CPU, run.Strict, run.File, run.GPU = c.GDS, c.CPU, strictAsked(c), c.File, gpuOf(c)
 		}
 		out = append(out, run)
 	}
@@ -152,6 +167,9 @@ func ddRuns(it *evidence.Item) []Run {
 		r := Run{Engine: "dd", CPU: true, Bytes: Some(d.Bytes), Line: d.Line}
 		if d.Command != nil {
 			r.Op = d.Command.Op
+			if r.File = d.Command.To; r.Op == "read" {
+				r.File = d.Command.From
+			}
 		}
 		if len(d.Odd) > 0 {
 			r.Bytes = Opt[uint64]{}

@@ -107,6 +107,7 @@ type In struct {
 	t     *Table
 	place evidence.Place
 	from  []int
+	noted map[int]bool // those of from
 
 	worst     *evidence.Item
 	worstName string
@@ -128,11 +129,13 @@ func (in *In) Item(source string) *evidence.Item {
 }
 
 func (in *In) note(i int) {
-	for _, f := range in.from {
-		if f == i {
-			return
-		}
+	if in.noted[i] {
+		return
 	}
+	if in.noted == nil {
+		in.noted = map[int]bool{}
+	}
+	in.noted[i] = true
 	in.from = append(in.from, i)
 }
 

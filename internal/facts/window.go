@@ -32,6 +32,10 @@ type Run struct {
 	Code      Opt[int64]
 	Line      string
 	Item      int
+	// Once: the line has all its numbers, to the last digit: the same line again is the same run.
+	Once bool
+	// File is what was read or written, "" where the command was not seen or does not tell.
+	File string
 }
 
 // Moved tells that bytes are known to have been moved.
@@ -67,6 +71,7 @@ type snapshot[T any] struct {
 // windows pairs looks that are known to follow each other: within a series, and from one epoch to the next where each
 // has one series alone.
 func windows[T any](in *In, snaps []snapshot[T], broken func(a, b T) string) []Window[T] {
+	_, driver := any(snaps).([]snapshot[NVFSStats])
 	runs := Use(in, Runs).V
 	at := func(s snapshot[T]) *evidence.Item { return in.item(s.item) }
 	slices.SortStableFunc(snaps, func(a, b snapshot[T]) int {
@@ -84,8 +89,20 @@ func windows[T any](in *In, snaps []snapshot[T], broken func(a, b T) string) []W
 		}
 	}
 	var out []Window[T]
+	typed, marks := in.typedItems(), identityMarks(in)
+	long := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return in.item(r.Item).Since == 0 })
 	pair := func(a, b snapshot[T]) {
 		w := Window[T]{Before: a.v, After: b.v, Items: [2]int{a.item, b.item}, Broken: broken(a.v, b.v)}
+		w.Broken = cmp.Or(w.Broken, strangers(in, marks, at(a), at(b)))
+		for _, i := range typed {
+			if it := in.item(i); at(a).Before(it) && it.Before(at(b)) {
+				in.note(i)
+				b := BetweenLooks(strings.TrimSpace(string(it.Out)))
+				if w.Broken = cmp.Or(w.Broken, b.Anew); driver {
+					w.Broken = cmp.Or(w.Broken, b.Switched)
+				}
+			}
+		}
 		w.Runs = runsBetween(in, runs, at(a), at(b))
 		w.Phase = phaseOf(w.Runs)
 		out = append(out, w)
@@ -94,6 +111,10 @@ func windows[T any](in *In, snaps []snapshot[T], broken func(a, b T) string) []W
 	last := map[string]snapshot[T]{} // of each series; "" is that of the common order
 	for _, s := range snaps {
 		it := at(s)
+		// A look in the middle of a run would part what it counted: the window around the whole run tells more.
+		if slices.ContainsFunc(long, func(r Run) bool { return it.During(in.item(r.Item)) }) {
+			continue
+		}
 		if l, ok := last[it.Series]; ok && it.Series != "" && at(l).Before(it) {
 			pair(l, s)
 		} else if l, ok := last[""]; ok && !strings.HasPrefix(it.Series, evidence.Alone) && at(l).Before(it) && sole(l) && sole(s) {
@@ -218,7 +239,7 @@ func brokenDriver(a, b NVFSStats) string {
 		}
 		for k, v := range keys {
 			if now, ok := b.Rows[row][k]; ok && now < v && !nvfsGauge[k] {
-				return "a counter fell: the module was reloaded or its counters were reset"
+				return "a counter fell: the module was reloaded or its counters were reset, or the looks are in the wrong order, or of two machines"
 			}
 		}
 	}

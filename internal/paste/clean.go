@@ -17,6 +17,7 @@ const mostLine = 64 << 10
 
 // line is one line of a text, freed of what terminals, mail and chat put around it.
 type line struct {
+	rank  string // see block
 	text  string
 	no    int  // of the text, from 1
 	whole bool // it has an end: a last line without one may be cut
@@ -25,8 +26,8 @@ type line struct {
 // ansi are the sequences of a terminal: colours, moves, titles.
 var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b[=>78cDEHMNO]`)
 
-// rank is what mpirun and srun put before each line: "[1,0]<stdout>:", "0: " with --label.
-var rank = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?|\[\d+\]: )`)
+// launched is what mpirun puts before each line: "[1,0]<stdout>:".
+var launched = regexp.MustCompile(`^(?:\[\d+,(\d+)\]<std(?:out|err)>: ?|\[(\d+)\]: )`)
 
 // lines takes a text apart. cut tells that it goes on behind mostBytes.
 func lines(data []byte) (out []line, cut bool) {
@@ -37,7 +38,8 @@ func lines(data []byte) (out []line, cut bool) {
 	if bytes.IndexByte(data, 0x1b) >= 0 {
 		data = ansi.ReplaceAll(data, nil)
 	}
-	no := 0
+	no, blank := 0, 0
+	out = make([]line, 0, min(len(data)/16, 1<<16)+1)
 	for len(data) > 0 {
 		raw, rest, found := bytes.Cut(data, []byte("\n"))
 		data = rest
@@ -45,12 +47,21 @@ func lines(data []byte) (out []line, cut bool) {
 		if len(raw) > mostLine {
 			raw = raw[:mostLine]
 		}
-		out = append(out, line{text: tidy(string(raw)), no: no, whole: found})
+		// Two blank lines in a row say what a thousand do.
+		if len(raw) > 0 {
+			blank = 0
+		} else if blank++; blank > 2 {
+			continue
+		}
+		l := line{no: no, whole: found}
+		l.text, l.rank = tidy(string(raw))
+		out = append(out, l)
 	}
 	if cut && len(out) > 0 {
 		out[len(out)-1].whole = false
 	}
 	unquote(out)
+	unprefix(out)
 	undress(out)
 	return out, cut
 }
@@ -80,13 +91,13 @@ func decode(b []byte) []byte {
 }
 
 // tidy drops what is at the ends of a line and is not of the program that printed it.
-func tidy(s string) string {
+func tidy(s string) (text, rank string) {
 	if i := strings.LastIndexByte(strings.TrimRight(s, "\r"), '\r'); i >= 0 {
 		s = s[i+1:] // a progress line that was written over
 	}
 	s = strings.TrimRight(s, "\r\n")
-	if m := rank.FindString(s); m != "" {
-		s = s[len(m):]
+	if m := launched.FindStringSubmatch(s); m != nil {
+		s, rank = s[len(m[0]):], "process "+m[1]+m[2]
 	}
 	if strings.Contains(s, "\u00a0") {
 		s = strings.ReplaceAll(s, "\u00a0", " ")
@@ -101,7 +112,7 @@ func tidy(s string) string {
 	if t := strings.TrimSpace(s); len(t) > 2 && t[0] == '`' && t[len(t)-1] == '`' && strings.Count(t, "`") == 2 {
 		s = t[1 : len(t)-1]
 	}
-	return s
+	return s, rank
 }
 
 // unquote drops the "> " of a mail where a run of lines has it; a lone ">" may be a shell's.

@@ -10,7 +10,7 @@ import (
 
 // columns takes `paste before after` apart: the left column was taken before the runs that stand above it, the right
 // one is of where it stands.
-func columns(set *evidence.Set) {
+func columns(set *evidence.Set, lefts map[int]int) {
 	for i := 0; i < len(set.Items); i++ {
 		it := set.Items[i]
 		if it.Source != facts.LNetCountsSource {
@@ -22,7 +22,10 @@ func columns(set *evidence.Set) {
 		}
 		left, right := it, it
 		left.Out, right.Out = column(c.Columns[0]), column(c.Columns[1])
-		left.Step = beforeRuns(set, it)
+		if left.Step = lefts[i]; left.Step == 0 {
+			theirLogs(set, it)
+			left.Step = beforeRuns(set, it)
+		}
 		set.Items[i] = right
 		set.Items = append(set.Items, left)
 	}
@@ -44,6 +47,18 @@ func column(list []facts.LNetCounterLine) []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// theirLogs orders the guide's own logs (/tmp/gds_r_0.log …) that are shown above its two columns: its sequence writes
+// them between the two looks. Of any other log nobody knows when it was written.
+func theirLogs(set *evidence.Set, at evidence.Item) {
+	for i := range set.Items {
+		it := &set.Items[i]
+		if it.Source == facts.GdsioSource && it.Place == at.Place && it.Step < at.Step && it.Step/evidence.Epoch == at.Step/evidence.Epoch &&
+			strings.HasPrefix(it.Series, logSeries+at.Series+" ") && strings.Contains(it.Series, "/gds_") {
+			it.Series = at.Series
+		}
+	}
 }
 
 // beforeRuns is the step before the first run since the last look at the counters.

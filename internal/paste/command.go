@@ -15,6 +15,9 @@ type command struct {
 	filter []string // patterns of a grep behind it, in lower case
 	count  bool     // grep -c: the output is a number
 	shaped bool     // awk, sort, cut, column, tail …: the output has another shape, or is a part
+	remote remote   // it was run on another machine
+	files  []string // that its output went to
+	silent bool     // nothing of its output came to the terminal
 }
 
 // program is the name of what was run, without its folder.
@@ -51,7 +54,28 @@ var programs = map[string]bool{
 	"modprobe": true, "insmod": true, "ls": true, "nvidia-smi": true, "uname": true, "dd": true, "grep": true, "ldconfig": true, "lspci": true,
 	"rdma": true, "fi_info": true, "ibv_devices": true, "echo": true, "sysctl": true, "head": true, "tail": true, "env": true, "printenv": true, "paste": true,
 	"rmmod": true, "cd": true, "export": true, "make": true, "git": true, "curl": true, "mkdir": true, "rm": true, "cp": true, "for": true, "fio": true,
-	"srun": true, "nvidia-ctk": true, "docker": true, "enroot": true, "ssh": true, "lscpu": true, "awk": true, "umount": true, "stat": true,
+	"srun": true, "pdsh": true, "clush": true, "kubectl": true, "mpirun": true, "hostname": true, "reboot": true, "nvidia-ctk": true, "docker": true, "enroot": true, "ssh": true, "lscpu": true, "awk": true, "umount": true, "stat": true,
+}
+
+// carried puts the command that another machine was given in the place of the one that carried it there: what it
+// prints looks the same.
+func (c *command) carried() {
+	if !c.remote.is || c.remote.session || len(c.argv) < 2 || valued[c.program()] == "" {
+		return
+	}
+	r := remoteArgs(c.program(), c.argv, 1)
+	if r.rest >= len(c.argv) {
+		return
+	}
+	inner := c.argv[r.rest:]
+	if len(inner) == 1 && strings.Contains(inner[0], " ") { // quoted: a shell reads it there
+		q := parseCommand(inner[0], c.no)
+		c.argv, c.filter, c.count, c.shaped = q.argv, q.filter, q.count, q.shaped
+		return
+	}
+	if inner = strip(inner); len(inner) > 0 && inner[0] != "bash" && inner[0] != "sh" {
+		c.argv = inner
+	}
 }
 
 // commandLine reads a line as a command, if it is one.
@@ -72,6 +96,8 @@ func commandLine(l line) *command {
 	case strings.HasPrefix(first, "/") && programs[first[strings.LastIndexByte(first, '/')+1:]]:
 	case programs[first] && rest != "" && first != "mount" && first != "for" && first != "make" && first != "paste" && first != "head" && first != "stat":
 	case first == "lsmod" && rest == "", first == "dmesg" && rest == "":
+	case text == "wait", text == "reboot", text == "hostname":
+		return parseCommand(text, l.no)
 	default:
 		return nil
 	}
@@ -105,9 +131,11 @@ func looksTyped(c *command) bool {
 
 // parseCommand takes a pipeline apart.
 func parseCommand(text string, no int) *command {
-	c := &command{text: text, no: no}
+	c := &command{text: text, no: no, remote: remoteOf(text)}
+	c.files, c.silent = writes(text)
 	stages := pipeline(text)
 	c.argv = strip(words(stages[0]))
+	c.carried()
 	for _, s := range stages[1:] {
 		w := strip(words(s))
 		if len(w) == 0 {

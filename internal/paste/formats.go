@@ -69,6 +69,7 @@ var (
 	unameLine  = regexp.MustCompile(`^Linux \S+ \d+\.\d+\S* #\d+`)
 	rdmaName   = regexp.MustCompile(`^(?:(?:efa_\d+|rdmap\d+s\d+(?:f\d+)?)[@/]?\s*)+$`)
 	hwRow      = regexp.MustCompile(`^(?:(?:\S*/)?(?:efa_\d+|rdmap\d+s\d+)\S*[/ ]\s*(?:ports/\d+/)?(?:hw_counters/)?[a-z][a-z0-9_]*\s*[=: ]\s*[\d,]+|==> \S*hw_counters/\S+ <==|link (?:efa_\d+|rdmap\S+)/\d+ \S+ \d+.*)$`)
+	okErrRow   = regexp.MustCompile(`^\s*[A-Z]\w+: ok = \d+ err = \d+`) // of gds_stats
 	setupLine  = regexp.MustCompile(`Detected instance type: \S|configure-efa-fsx-lustre-client|EFA interfaces? (?:added|will)|Using EFA|Configuring (?:TCP|EFA)`)
 )
 
@@ -79,7 +80,7 @@ func init() {
 	formats = []*format{
 		{name: "cufile.log", is: cufileLine.MatchString, more: func(s string) bool { return cufileLine.MatchString(s) || s != "" && s[0] == ' ' }, source: named(facts.PastedCufileLog)},
 		{name: "gdsio", is: facts.IsGdsioLine, source: named(facts.GdsioSource), wants: func(c *command) bool { return c.program() == "gdsio" || c.program() == "gdsio_verify" }},
-		{name: "gds_stats", is: facts.IsGDSStatsLine, more: func(s string) bool { return facts.IsGDSStatsLine(s) || s == "" }, again: func(s string) bool { return strings.Contains(s, "STATS VERSION") },
+		{name: "gds_stats", is: facts.IsGDSStatsLine, more: func(s string) bool { return facts.IsGDSStatsLine(s) || s == "" || okErrRow.MatchString(s) }, again: func(s string) bool { return strings.Contains(s, "STATS VERSION") },
 			source: named(facts.GDSStatsSource), wants: func(c *command) bool { return c.program() == "gds_stats" }},
 		{name: "/proc/driver/nvidia-fs/stats", is: nvfsStats, more: func(s string) bool { return nvfsStats(s) || s == "" }, again: func(s string) bool {
 			return prefixed(s, "GDS Version", "NVFS statistics", "Mmap", "Ops")

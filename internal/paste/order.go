@@ -1,7 +1,6 @@
 package paste
 
 import (
-	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -37,6 +36,8 @@ type placed struct {
 	b      *block
 	series string // see evidence.Item
 	step   int
+	since  int
+	left   int // of two columns: the step of the left one, where the text shows when it was written
 }
 
 // order gives blocks their place. Within a text the position is the order, unless its own words say the contrary.
@@ -78,27 +79,10 @@ func order(texts []Text, blocks [][]*block) []placed {
 			sort.SliceStable(list, func(a, b int) bool { return list[a].label < list[b].label })
 		}
 		for pos, b := range list {
-			out = append(out, placed{b, series, epoch*evidence.Epoch + 2*pos + 2})
+			out = append(out, placed{b: b, series: series, step: epoch*evidence.Epoch + 2*pos + 2})
 		}
 	}
 	return out
-}
-
-// partHosts lets the outputs of each machine stand alone where prompts name several, and returns their names: counters
-// of one before and of another after are no window.
-func partHosts(all []placed) []string {
-	var hosts []string
-	for _, p := range all {
-		if p.b.host != "" && !slices.Contains(hosts, p.b.host) {
-			hosts = append(hosts, p.b.host)
-		}
-	}
-	if len(hosts) > 1 {
-		for i := range all {
-			all[i].series = evidence.Alone + "host " + all[i].b.host + " " + all[i].series
-		}
-	}
-	return hosts
 }
 
 // hasLabelledKind tells whether a text holds an output of which both a "before" and an "after" are among the labelled
@@ -129,7 +113,7 @@ func hasLabelledKind(blocks [][]*block, texts []Text, i int) bool {
 func contrary(list []*block) bool {
 	first := map[*format]int{}
 	for _, b := range list {
-		if b.f == nil || b.label == 0 {
+		if b.f == nil || b.label == 0 || b.quote {
 			continue
 		}
 		if first[b.f] == 0 {

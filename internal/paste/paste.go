@@ -43,15 +43,22 @@ func Read(texts []Text) (*evidence.Set, []Piece) {
 		}
 	}
 	all := order(texts, blocks)
-	if hosts := partHosts(all); len(hosts) > 1 {
-		pieces = append(pieces, Piece{Text: all[0].b.name, What: "prompts of several machines (" + strings.Join(hosts, ", ") + "): what one counted is not compared with another; read them apart for a verdict on each"})
+	if hosts := partMachines(all); len(hosts) > 1 {
+		pieces = append(pieces, Piece{Text: all[0].b.name, What: "outputs of several machines (" + strings.Join(hosts, ", ") + "): the findings are of " + hosts[0] + " alone, and what one counted is not compared with another; read them apart for a verdict on each"})
 	}
+	whenMade(all)
+	lefts := map[int]int{}
 	for _, p := range all {
+		if p.left > 0 {
+			lefts[len(set.Items)] = p.left
+		}
 		its, piece := p.items()
 		set.Items = append(set.Items, its...)
-		pieces = append(pieces, piece)
+		if !p.b.event {
+			pieces = append(pieces, piece)
+		}
 	}
-	columns(set)
+	columns(set, lefts)
 	return set, join(pieces)
 }
 
@@ -85,8 +92,10 @@ func (p placed) items() ([]evidence.Item, Piece) {
 			}
 		}
 	}
-	it := evidence.Item{Place: evidence.Host, State: evidence.Present, Form: evidence.Whole, Step: p.step, Series: p.series, Origin: fmt.Sprintf("%s, line %d", b.name, b.first)}
-	var extra []evidence.Item
+	it := evidence.Item{Place: b.at(), State: evidence.Present, Form: evidence.Whole, Step: p.step, Since: p.since, Series: p.series, Origin: fmt.Sprintf("%s, line %d", b.name, b.first)}
+	if b.event {
+		return b.typedItem(it), Piece{}
+	}
 	if f, ok := b.failure(); ok {
 		it.Source, it.State, it.Err = f.source, f.state, []byte(f.words)
 		piece.What, piece.Source, piece.Recognised = f.words, f.source, true
@@ -132,7 +141,12 @@ func (p placed) items() ([]evidence.Item, Piece) {
 		return nil, piece
 	}
 	piece.What, piece.Source, piece.Recognised = b.f.name, it.Source, true
-	return append([]evidence.Item{it}, extra...), piece
+	if m, other := it.Place.Machine(); other {
+		piece.What += " of another machine: " + m
+	} else if it.Place == evidence.Example {
+		piece.What += ", as an example: it is not judged"
+	}
+	return []evidence.Item{it}, piece
 }
 
 // parameters writes "name: value" of "path:value", as a look at the folder would have.
@@ -203,7 +217,7 @@ func withNet(it evidence.Item, b *block) evidence.Item {
 func join(ps []Piece) []Piece {
 	var out []Piece
 	for _, p := range ps {
-		if n := len(out); n > 0 && out[n-1].Text == p.Text && out[n-1].Source == p.Source && out[n-1].Recognised == p.Recognised && p.From > out[n-1].To {
+		if n := len(out); n > 0 && out[n-1].Text == p.Text && out[n-1].Source == p.Source && out[n-1].What == p.What && out[n-1].Recognised == p.Recognised && p.From > out[n-1].To {
 			out[n-1].To = p.To
 			continue
 		}

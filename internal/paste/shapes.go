@@ -77,7 +77,7 @@ func systemctl(s string) bool {
 		return true
 	case strings.HasPrefix(t, "Loaded: ") && hasAny(t, "loaded", "not-found", "masked"), strings.HasPrefix(t, "Active: ") && hasAny(t, "active", "failed", "activating"):
 		return true
-	case strings.HasPrefix(t, "LoadState="), strings.HasPrefix(t, "ActiveState="):
+	case strings.HasPrefix(t, "LoadState="), strings.HasPrefix(t, "ActiveState="), strings.HasPrefix(t, "Id=") && hasAny(t, ".service", ".mount"):
 		return true
 	}
 	return strings.HasPrefix(t, "Unit ") && strings.Contains(t, "could not be found")
@@ -89,7 +89,7 @@ func kernelLog(s string) bool {
 		return true
 	}
 	m := syslogLine.FindStringSubmatch(s)
-	return m != nil && m[1] == "kernel" || prefixed(s, "LNetError: ", "LustreError: ", "nvidia-fs: ", "nvidia_fs: ", "NVRM: ") || prefixed(s, "LNet: ", "Lustre: ") && strings.Contains(s, ":0:(")
+	return m != nil && m[1] == "kernel" || prefixed(s, "LNetError: ", "LustreError: ", "nvidia-fs: ", "nvidia_fs: ", "nvidia-fs:", "NVRM: ") || prefixed(s, "LNet: ", "Lustre: ") && strings.Contains(s, ":0:(")
 }
 
 func moduleHead(s string) bool {

@@ -28,7 +28,10 @@ func init() {
 			return (c.program() == "env" || c.program() == "printenv") && len(c.filter) == 0 && len(c.argv) < 2
 		}},
 	}
-	for _, p := range []string{"/proc/driver/nvidia-fs/devcount", "/proc/driver/nvidia-fs/modules", "/proc/driver/nvidia-fs/peer_distance", facts.ACSBridgeSource, facts.CmdlineSource,
+	commandFormats = append(commandFormats, &format{name: "hostname", is: never, source: named(facts.HostnameSource), ends: always2, wants: func(c *command) bool {
+		return c.program() == "hostname" && (len(c.argv) == 1 || len(c.argv) == 2 && (c.argv[1] == "-f" || c.argv[1] == "-s"))
+	}})
+	for _, p := range []string{facts.HostnameSource, facts.BootIDSource, "/proc/driver/nvidia-fs/devcount", "/proc/driver/nvidia-fs/modules", "/proc/driver/nvidia-fs/peer_distance", facts.ACSBridgeSource, facts.CmdlineSource,
 		facts.NVFSModule + "/version", facts.LustreVersionFile, facts.KefalndVersionFile, facts.EFAModuleVersion, facts.ProductSource, "/proc/driver/nvidia/version"} {
 		commandFormats = append(commandFormats, &format{name: p, is: never, source: named(p), ends: always2, wants: cat(p)})
 	}
@@ -67,7 +70,17 @@ func peerSource(b *block) string {
 	return facts.LNetPeerSource
 }
 
-func unitSource(b *block) string { return facts.UnitSource(facts.ConfigureUnitName) }
+// unitSource: properties that name no unit, below no command and in no file that does, are of any unit.
+func unitSource(b *block) string {
+	named := b.cmd != nil || strings.Contains(b.name, "configure-efa")
+	for _, l := range b.lines {
+		named = named || hasAny(l.text, ".service", ".mount", ".target", "configure-efa")
+	}
+	if !named {
+		return "systemctl show, of a unit that is not named"
+	}
+	return facts.UnitSource(facts.ConfigureUnitName)
+}
 
 func kernelSource(b *block) string {
 	if b.cmd.program() == "journalctl" {

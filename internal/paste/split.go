@@ -3,6 +3,8 @@ package paste
 import (
 	"strings"
 	"unicode/utf8"
+
+	"gdsproof/internal/evidence"
 )
 
 // block is a run of lines of one output.
@@ -10,13 +12,19 @@ type block struct {
 	f     *format // nil: not recognised
 	cmd   *command
 	lines []line
-	first int    // number of its first line
-	ended bool   // a prompt or another command stands behind it: the output was seen to its end
-	cut   bool   // the text stops inside it
-	holes bool   // the text leaves something out
-	label int    // -1 before, 1 after, 0 neither
-	name  string // of the text
-	host  string // that the last prompt before it names
+	first int      // number of its first line
+	ended bool     // a prompt or another command stands behind it: the output was seen to its end
+	cut   bool     // the text stops inside it
+	holes bool     // the text leaves something out
+	label int      // -1 before, 1 after, 0 neither
+	name  string   // of the text
+	host  string   // that the last prompt, heading or log-in before it names
+	rank  string   // that a launcher put before each line: a machine's name, or a process of several
+	typed *command // the last command before it, whether or not it prints this
+	over  bool     // a heading behind that command names the machine
+	quote bool     // an example, and no look at the node in question
+	event bool     // no output: a command of which the place in time matters
+	place evidence.Place
 }
 
 func (b *block) text() string {
@@ -32,19 +40,29 @@ func (b *block) text() string {
 
 // splitter walks through the lines of one text.
 type splitter struct {
-	name   string
-	out    []*block
-	cur    *block
-	cmd    *command // whose output is expected
-	label  int
-	host   string // of the last prompt that named one
-	fenced bool
+	name       string
+	out        []*block
+	cur        *block
+	cmd        *command // whose output is expected
+	label      int
+	host       string // of the last prompt, heading or log-in that named one
+	before     string // the host before a log-in
+	typed      *command
+	over       bool
+	rank       string
+	quoted     quoting
+	quotedHost string
+	fenced     bool
 }
 
 // split takes a text apart into outputs.
 func split(name string, ls []line, cut bool) []*block {
 	s := &splitter{name: name}
 	for i := 0; i < len(ls); i++ {
+		if ls[i].rank != s.rank {
+			s.close(false)
+			s.rank = ls[i].rank
+		}
 		if end, broken, ok := jsonAt(ls, i); ok && s.fresh(ls[i]) {
 			s.json(ls[i:end], broken)
 			i = end - 1
@@ -93,21 +111,29 @@ func (s *splitter) line(l line) {
 	if strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
 		s.close(s.fenced) // the closing fence ends an output
 		s.fenced = !s.fenced
+		s.typed = nil
 		return
 	}
 	if waiting.MatchString(l.text) {
 		s.close(true)
+		s.typed = nil
 		return
 	}
 	if c := commandLine(l); c != nil {
 		s.close(true)
-		if c.host != "" {
-			s.host = c.host
-		}
+		s.quote(bare, false, true, c.host)
+		s.typedOn(c)
 		s.expect(c)
 		return
 	}
+	if cell(bare) {
+		s.close(false)
+		s.open(nil, l)
+		s.add(l)
+		return
+	}
 	if f := s.recognise(l.text); f != nil {
+		s.quote(bare, false, true, "")
 		if s.cur != nil && s.cur.f != nil && s.cur.f != f && s.cur.f.more != nil && f.weak != nil && f.weak(l.text) && s.cur.f.more(l.text) {
 			s.add(l)
 			return
@@ -117,6 +143,13 @@ func (s *splitter) line(l line) {
 			s.open(f, l)
 		}
 		s.add(l)
+		return
+	}
+	s.quote(bare, l.text != "" && (l.text[0] == ' ' || l.text[0] == '\t'), false, "")
+	if host := s.headingHost(l.text); host != "" {
+		s.close(false)
+		s.host, s.over = host, true
+		s.label, _ = labelOf(bare)
 		return
 	}
 	if elided(bare) {
@@ -174,6 +207,13 @@ func (s *splitter) curCmd() *command {
 // expect notes a command. One that printed nothing before the next is an answer too.
 func (s *splitter) expect(c *command) {
 	s.cmd = c
+	if c.marks() {
+		s.out = append(s.out, &block{event: true, cmd: c, typed: c, first: c.no, name: s.name, host: s.host, rank: s.rank, label: s.label, quote: s.quoted == quoteNow})
+	}
+	if c.silent {
+		s.cmd = nil
+		return
+	}
 	if strings.HasPrefix(c.program(), "echo") {
 		if label, ok := labelOf(c.text); ok {
 			s.label = label
@@ -242,7 +282,7 @@ func leadOf(s string) string {
 }
 
 func (s *splitter) open(f *format, l line) {
-	s.cur = &block{f: f, cmd: s.cmd, first: l.no, label: s.label, name: s.name, host: s.host}
+	s.cur = &block{f: f, cmd: s.cmd, first: l.no, label: s.label, name: s.name, host: s.host, rank: s.rank, typed: s.typed, over: s.over, quote: s.quoted == quoteNow}
 	s.out = append(s.out, s.cur)
 }
 
@@ -268,6 +308,9 @@ func (s *splitter) close(ended bool) {
 	s.cur = nil
 	s.cmd = nil
 }
+
+// cell knows a row of a table in Markdown, of which the first column may show a line of an output to explain it.
+func cell(bare string) bool { return strings.HasSuffix(bare, " |") || strings.HasPrefix(bare, "| ") }
 
 // elided knows a line that stands for lines that were left out.
 func elided(s string) bool {

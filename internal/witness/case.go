@@ -10,7 +10,7 @@ import (
 var CaseNow = facts.Define("case", nil, func(in *facts.In) facts.Known[Case] {
 	var c Case
 	q, efa := facts.Use(in, facts.Question), facts.Use(in, facts.EFAQuestion)
-	c.EFA = q.V.Is == facts.Yes && efa.V.Is != facts.No
+	c.EFA = q.V.Is == facts.Yes && efa.V.Is != facts.No && !facts.Use(in, facts.OffLustre).V
 	c.WritesAllowed = writesAllowed(in)
 	moved, failed := false, ""
 	plan := facts.Use(in, facts.Experiment)

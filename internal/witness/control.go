@@ -71,8 +71,13 @@ func libraryHears(h *hearing) {
 	for _, u := range fact(h, facts.LibraryUse).V {
 		if u.Compat != "" {
 			heard = true
-			h.say(Testimony{Witness: Library, Direction: Both, Phase: "gds", Says: Compat, Evidence: h.quote(u.Item),
-				Summary: fmt.Sprintf("%s says \"%s\": nvidia-fs was not found, and all its I/O goes through the CPU", u.Source, u.Compat)})
+			t := Testimony{Witness: Library, Direction: Both, Phase: "gds", Says: Compat, Evidence: h.quote(u.Item),
+				Summary: fmt.Sprintf("%s says \"%s\": nvidia-fs was not found, and all its I/O goes through the CPU", u.Source, u.Compat)}
+			if u.Idle {
+				t.Says, t.WouldSpeakIf = Silent, "the whole log, at level TRACE"
+				t.Summary = fmt.Sprintf("%s says \"%s\": nvidia-fs was not found, and I/O would go through the CPU; none is in what the log shows", u.Source, u.Compat)
+			}
+			h.say(t)
 		}
 		for _, l := range []struct {
 			dir string

@@ -28,7 +28,7 @@ var _ = check.Register(check.Check{
 		"laptop":                 "skip",
 	},
 	After:   []string{"lnet-efa-net"},
-	Needs:   applies.EFANeeds(facts.Net.Must(), facts.Asked.Must(), facts.Rules.Must(), facts.Attached.Want(), facts.EFADevices.Want(), facts.InstanceType.Want(), facts.ConfigureUnit.Want()),
+	Needs:   applies.EFANeeds(facts.Net.Must(), facts.Asked.Must(), facts.Rules.Must(), facts.Attached.Want(), facts.LNetCounted.Want(), facts.EFADevices.Want(), facts.InstanceType.Want(), facts.ConfigureUnit.Want()),
 	Applies: applies.OverEFA,
 	Fix:     []check.Fix{configure, reboot},
 	Judge: func(v check.View) []check.Finding {
@@ -49,6 +49,9 @@ var _ = check.Register(check.Check{
 			return []check.Finding{check.With(check.NotKnown("--instance-type or --efa-count", "%d EFA interfaces; how many the node should have is not known", n), ev)}
 		case n >= least:
 			return []check.Finding{check.With(check.NotKnown("systemctl show -p ExecStart "+facts.ConfigureUnitName, "%d EFA interfaces: right without %s (%d), too few with it (%d); which of them the node is set up for is not known", n, facts.GDSFlag, least, most), ev)}
+		}
+		if c := check.Maybe(v, facts.LNetCounted); c.OK && c.V != n {
+			return []check.Finding{check.With(check.NotKnown("the whole output of "+facts.LNetSource, "the listing shows %d EFA interfaces and the count beside it is %d: a line was lost, or one of them is older", n, c.V), ev)}
 		}
 		f := check.Fail("%d EFA interfaces instead of %d, %s", n, least, whose)
 		if lost := missing(v, net); lost != "" {

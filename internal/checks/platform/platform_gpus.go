@@ -61,10 +61,21 @@ func gpus(v check.View) check.Finding {
 		return check.With(check.Fail("the report lists no GPU"), quote(p, "GPU INFO is empty"))
 	case n < want && inPart(v):
 		return check.With(check.Pass("all %d GPUs that are visible here support GDS (the node has %d)", n, want), quote(p, text))
+	case n < want && hole(p.GPUs):
+		return check.With(check.NotKnown(wantWhole, "%d GPUs support GDS; the lines skip an index, so one may have been lost on its way (%s)", n, whose), quote(p, text))
 	case n < want:
 		return check.With(check.Fail("%d GPUs support GDS and %s", n, whose), quote(p, text))
 	}
 	return check.With(check.Pass("all %d GPUs support GDS", n), quote(p, p.GPUs[0].Line))
+}
+
+// hole tells that the lines leave out an index: gdscheck counts the GPUs that it finds without one.
+func hole(gpus []facts.GDSGPU) bool {
+	most := -1
+	for _, g := range gpus {
+		most = max(most, g.Index)
+	}
+	return most >= len(gpus)
 }
 
 // expected is how many GPUs there should be: those that the driver holds, else those of the instance type.
