@@ -35,3 +35,48 @@ func TestStrictCufile(t *testing.T) {
 		t.Errorf("a refused file is copied: %v", err)
 	}
 }
+
+// A copy of whatever libcufile takes is taken too, and says compat mode off.
+func FuzzStrictCufile(f *testing.F) {
+	for _, s := range []string{`{}`, `null`, `{"properties":{"allow_compat_mode":true,"max_direct_io_size_kb":016384}}`, `{"fs":{"lustre":{"mount_table":{"/a.b":{"rdma_dev_addr_list":["1.2.3.4"]}}}},"denylist":{"drivers":["x"]}} tail`,
+		`{"properties":{},"properties":{"io_batchsize":128.9}}`, "{\"logging\":{\"dir\":\"a\tb\\u00e9\xe9\"}}", `{"a":-1,"b":1e3,"c":[],"d":[1,true,null,{"e":"f"}]}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out, err := StrictCufile(b)
+		if err != nil {
+			return
+		}
+		c := ParseCufileJSON(out)
+		if !c.Accepted {
+			t.Fatalf("%q becomes %s, which is refused: line %d, %s", b, out, c.Line, c.Reason)
+		}
+		for _, k := range []string{"properties.allow_compat_mode", "properties.force_compat_mode"} {
+			if s, ok := c.Get(k); !ok || s.Value != "false" {
+				t.Fatalf("%q becomes %s: %s is %q", b, out, k, s.Value)
+			}
+		}
+	})
+}
+
+func TestParseGPUInformation(t *testing.T) {
+	g := ParseGPUInformation([]byte("Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t GPU-2005483d-8d30-e28f-16ed-5c38c18acefe\nBus Location: \t 0000:00:06.0\n"))
+	if g.Model != "NVIDIA H200" || g.UUID != "GPU-2005483d-8d30-e28f-16ed-5c38c18acefe" {
+		t.Errorf("%+v", g)
+	}
+	if g := ParseGPUInformation([]byte("Model: \t\t Unknown\nGPU UUID: \t GPU-????????-????-????-????-????????????\n")); g.UUID != "" {
+		t.Errorf("%+v", g)
+	}
+	if g := ParseGPUInformation([]byte("GPU UUID: \t GPU-2005483d-8d")); g.UUID != "" {
+		t.Errorf("of a cut line: %+v", g)
+	}
+}
+
+func FuzzGPUInformation(f *testing.F) {
+	f.Add([]byte("Model: \t\t NVIDIA H200\nGPU UUID: \t GPU-2005483d\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if g := ParseGPUInformation(b); strings.ContainsAny(g.UUID+g.Model, "\n") {
+			t.Fatalf("%+v", g)
+		}
+	})
+}

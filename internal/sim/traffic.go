@@ -15,7 +15,6 @@ type moving struct {
 	sends, recvs                             map[string]int    // of each EFA interface, by device
 	tcp                                      [2]int            // of the tcp interface: sent, received
 	fetched, served                          map[string]uint64 // bytes of each EFA device: rdma_read_bytes, rdma_read_resp_bytes
-	looks                                    int
 }
 
 // job is a piece of I/O as the node sees it.
