@@ -114,7 +114,6 @@ var (
 	teeFile = regexp.MustCompile(`\btee\s+(?:-a\s+)?([^\s&;|()<>-][^\s&;|()<>]*)`)
 	behind  = regexp.MustCompile(`[^&>|]&\s*(?:$|;|done\b|\)|[a-z/])`)
 	waits   = regexp.MustCompile(`(?:^|[\s;&])(?:wait|fg)(?:$|[\s;&])`)
-	anyVar  = regexp.MustCompile(`\$\{\w+\}|\$\w+`)
 )
 
 // writes are the files that a command writes what it prints to; silent tells that nothing of it comes to the terminal.
