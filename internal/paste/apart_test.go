@@ -28,7 +28,7 @@ func TestRemote(t *testing.T) {
 	for text, want := range map[string]remote{
 		"ssh gpu-1 cat /proc/driver/nvidia-fs/stats":    {host: "gpu-1", is: true},
 		"ssh -i k.pem -p 22 me@gpu-1.example.org lsmod": {host: "gpu-1", is: true},
-		"ssh gpu-1":                                            {host: "gpu-1", is: true, session: true},
+		"ssh gpu-1":                                            {host: "gpu-1", is: true, login: true},
 		"for h in a b; do ssh $h lsmod; done":                  {is: true},
 		"srun -N1 -w gpu-8 gdsio -x 0":                         {host: "gpu-8", is: true},
 		"srun --nodelist=gpu-8 -n 8 gdsio -x 0":                {host: "gpu-8", is: true},

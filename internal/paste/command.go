@@ -60,7 +60,7 @@ var programs = map[string]bool{
 // carried puts the command that another machine was given in the place of the one that carried it there: what it
 // prints looks the same.
 func (c *command) carried() {
-	if !c.remote.is || c.remote.session || len(c.argv) < 2 || valued[c.program()] == "" {
+	if !c.remote.is || c.remote.login || len(c.argv) < 2 || valued[c.program()] == "" {
 		return
 	}
 	r := remoteArgs(c.program(), c.argv, 1)

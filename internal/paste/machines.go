@@ -18,7 +18,7 @@ func (s *splitter) typedOn(c *command) {
 		s.host = c.host
 	}
 	switch p := c.program(); {
-	case c.remote.session && c.remote.host != "":
+	case c.remote.login && c.remote.host != "":
 		s.before, s.host = s.host, c.remote.host
 	case (p == "exit" || p == "logout") && c.host == "" && s.before != "":
 		s.host, s.before = s.before, ""
@@ -105,7 +105,7 @@ func (b *block) machine() (name string, elsewhere, sure bool) {
 	switch {
 	case b.rank != "":
 		return b.rank, true, true
-	case b.over || b.typed == nil || !b.typed.remote.is || b.typed.remote.session:
+	case b.over || b.typed == nil || !b.typed.remote.is || b.typed.remote.login:
 		return b.host, false, true
 	case b.typed.remote.host == "":
 		return "a machine that is not named", true, false

@@ -8,10 +8,10 @@ import (
 
 // remote is where a command was run: on another machine than the one whose prompt it stands behind.
 type remote struct {
-	host    string // "" where the command does not say which, as a loop's variable or Slurm's choice
-	is      bool   // it ran elsewhere
-	session bool   // it is a shell there: what is typed next is typed there
-	rest    int    // of the words: where the command for the other machine begins
+	host  string // "" where the command does not say which, as a loop's variable or Slurm's choice
+	is    bool   // it ran elsewhere
+	login bool   // it is a shell there: what is typed next is typed there
+	rest  int    // of the words: where the command for the other machine begins
 }
 
 // valued are options that take the next word as their value, by program.
@@ -84,7 +84,7 @@ func remoteArgs(name string, w []string, i int) remote {
 		break
 	}
 	r.host = hostName(r.host)
-	r.session = (name == "ssh" || name == "kubectl" || name == "oc") && (r.rest >= len(w) || r.rest == len(w)-1 && slices.Contains([]string{"bash", "sh", "/bin/bash", "/bin/sh"}, w[r.rest]))
+	r.login = (name == "ssh" || name == "kubectl" || name == "oc") && (r.rest >= len(w) || r.rest == len(w)-1 && slices.Contains([]string{"bash", "sh", "/bin/bash", "/bin/sh"}, w[r.rest]))
 	if r.host == "localhost" || r.host == "127.0.0.1" {
 		return remote{}
 	}
