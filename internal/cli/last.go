@@ -9,7 +9,6 @@ import (
 	"gdsproof/internal/evidence"
 	"gdsproof/internal/explain"
 	"gdsproof/internal/facts"
-	"gdsproof/internal/profile"
 	"gdsproof/internal/report"
 )
 
@@ -24,15 +23,7 @@ func writeLast(w io.Writer, set *evidence.Set, r *report.Report) error {
 }
 
 // tellingLine finds the line of a log that tells the most, and what the knowledge base says of it.
-func tellingLine(log []byte) (line, meaning, remedy string) {
-	p, err := profile.Load("")
-	if err != nil {
-		return "", "", ""
-	}
-	base, err := explain.New(p)
-	if err != nil {
-		return "", "", ""
-	}
+func tellingLine(base *explain.Base, log []byte) (line, meaning, remedy string) {
 	fold := base.NewFold()
 	if fold.Read(bytes.NewReader(log)) != nil {
 		return "", "", ""

@@ -11,6 +11,7 @@ import (
 
 	"gdsproof/internal/checks"
 	"gdsproof/internal/evidence"
+	"gdsproof/internal/explain"
 	"gdsproof/internal/facts"
 	"gdsproof/internal/host"
 	"gdsproof/internal/ledger"
@@ -142,8 +143,12 @@ func (a *app) prove(ctx context.Context, f proveFlags) error {
 	if ctx.Err() != nil {
 		rep.Verdict.Summary = "interrupted; so far: " + rep.Verdict.Summary
 	}
-	a.couldNotMove(facts.NewTable(set, rules), r.Plan.FS, rep)
-	a.whyNot(set, rep)
+	base, err := explain.New(rules)
+	if err != nil {
+		return err
+	}
+	couldNotMove(base, facts.NewTable(set, rules), r.Plan.FS, rep)
+	whyNot(base, set, rep)
 	settle(rep, &r.Plan)
 	rep.Node.Name, rep.Experiment = name, true
 	rep.Started = began.UTC().Truncate(time.Second)

@@ -14,6 +14,7 @@ import (
 	"gdsproof/internal/check"
 	"gdsproof/internal/collect"
 	"gdsproof/internal/evidence"
+	"gdsproof/internal/explain"
 	"gdsproof/internal/facts"
 	"gdsproof/internal/host"
 	"gdsproof/internal/load"
@@ -90,14 +91,14 @@ func (a *app) plan(ctx context.Context, m host.Actor, f proveFlags, s proveSizes
 	if f.quick {
 		p.Pause, p.Early = 250*time.Millisecond, true
 	}
-	if !m.Processes() {
+	if host.Simulated(m) {
 		p.Pause = 0
 	}
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
 	p.Seed = binary.LittleEndian.Uint64(seed[:])
-	f.fs = throughLinks(ctx, m, f.fs)
-	if st := m.Stat(ctx, f.fs); m.Processes() && st.State == evidence.Absent && !failed(first, "lustre-mounted") {
+	f.fs = facts.Get(t, evidence.Host, facts.Asked).V.FS // as the look found it, links followed
+	if st := m.Stat(ctx, f.fs); !host.Simulated(m) && st.State == evidence.Absent && !failed(first, "lustre-mounted") {
 		return usagef("--fs %s: no such folder", f.fs)
 	}
 	p.Dir, p.FS = f.fs, f.fs
@@ -158,7 +159,7 @@ func (a *app) engines(ctx context.Context, m host.Actor, asked string, t *facts.
 	libs := facts.Get(t, evidence.Host, facts.Libraries)
 	if asked != "gdsio" {
 		switch {
-		case len(libs.V) > 0 && (load.HasCufile || !m.Processes()):
+		case len(libs.V) > 0 && (load.HasCufile || host.Simulated(m)):
 			return load.Own{Kind: "cufile", Library: libs.V[0].Path, M: m}, cpu, ""
 		case asked == "cufile" && len(libs.V) > 0:
 			return nil, nil, "this gdsproof cannot call libcufile itself: take --engine gdsio"
@@ -223,7 +224,7 @@ func strictJSON(t *facts.Table, set *evidence.Set) (string, error) {
 
 // whyNot puts what libcufile's own log says of the cause beside the verdict: the line that tells most, and what it
 // means. It becomes the first thing to do where no finding says more.
-func (a *app) whyNot(set *evidence.Set, r *report.Report) {
+func whyNot(base *explain.Base, set *evidence.Set, r *report.Report) {
 	var log []byte
 	for i := range set.Items {
 		if set.Items[i].Source == facts.PastedCufileLog && !strings.Contains(r.Verdict.Summary, "DATA WRONG") {
@@ -238,7 +239,7 @@ func (a *app) whyNot(set *evidence.Set, r *report.Report) {
 	if len(log) == 0 || r.Verdict.FirstAction == nil || !strings.HasPrefix(r.Verdict.FirstAction.Check, "io-") {
 		return
 	}
-	line, meaning, remedy := tellingLine(log)
+	line, meaning, remedy := tellingLine(base, log)
 	if line == "" {
 		return
 	}

@@ -7,12 +7,11 @@ import (
 	"gdsproof/internal/evidence"
 	"gdsproof/internal/explain"
 	"gdsproof/internal/facts"
-	"gdsproof/internal/profile"
 	"gdsproof/internal/report"
 )
 
 // couldNotMove says what the error number means for which no byte could be moved, and what mends it.
-func (a *app) couldNotMove(t *facts.Table, fs string, r *report.Report) {
+func couldNotMove(base *explain.Base, t *facts.Table, fs string, r *report.Report) {
 	if r.Verdict.Outcome != report.NotReady {
 		return
 	}
@@ -22,7 +21,7 @@ func (a *app) couldNotMove(t *facts.Table, fs string, r *report.Report) {
 			code = *x.Code
 		}
 	}
-	row, ok := errorNumber(code)
+	row, ok := errorNumber(base, code)
 	if !ok {
 		return
 	}
@@ -44,16 +43,8 @@ func (a *app) couldNotMove(t *facts.Table, fs string, r *report.Report) {
 }
 
 // errorNumber is what is known of an error number of cuFile.
-func errorNumber(code int64) (explain.Row, bool) {
+func errorNumber(base *explain.Base, code int64) (explain.Row, bool) {
 	if code == 0 {
-		return explain.Row{}, false
-	}
-	p, err := profile.Load("")
-	if err != nil {
-		return explain.Row{}, false
-	}
-	base, err := explain.New(p)
-	if err != nil {
 		return explain.Row{}, false
 	}
 	for _, e := range base.Lookup(strconv.FormatInt(code, 10)).Entries {

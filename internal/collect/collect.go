@@ -32,7 +32,7 @@ type Gatherer struct {
 
 // pause is how long to wait between two looks; a simulated machine's clock need not be waited for.
 func (g *Gatherer) pause(d time.Duration) time.Duration {
-	if _, ok := g.Host.(interface{ Simulated() bool }); ok {
+	if host.Simulated(g.Host) {
 		return 0
 	}
 	return d

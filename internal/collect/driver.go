@@ -77,8 +77,7 @@ func pciProbe(ctx context.Context, g *Gatherer) {
 	out.Source = facts.PCISource
 	if list.OK() {
 		var b strings.Builder
-		for line := range strings.Lines(string(list.Out)) {
-			n := strings.TrimRight(strings.TrimSpace(line), "/@") // a link on a live machine, a folder elsewhere
+		for _, n := range facts.ListedNames(list.Out) {
 			ev := g.Host.Read(ctx, path.Join(dir, n, "uevent"), false)
 			if !ev.OK() {
 				out.Truncated = true
@@ -177,8 +176,7 @@ func cudaHomes(ctx context.Context, h host.Host) []string {
 	homes := []string{"/usr/local/cuda"}
 	list := h.List(ctx, "/usr/local", false)
 	var versions []string
-	for line := range strings.Lines(string(list.Out)) {
-		n := strings.TrimRight(strings.TrimSpace(line), "/@")
+	for _, n := range facts.ListedNames(list.Out) {
 		if v, ok := strings.CutPrefix(n, "cuda-"); ok {
 			versions = append(versions, v)
 		}

@@ -79,11 +79,7 @@ func efaDevicesProbe(ctx context.Context, g *Gatherer) {
 	const dir = "/sys/class/infiniband"
 	list := g.Host.List(ctx, dir, false)
 	var files []Named
-	for line := range strings.Lines(string(list.Out)) {
-		n := strings.TrimRight(strings.TrimSpace(line), "/@")
-		if n == "" {
-			continue
-		}
+	for _, n := range facts.ListedNames(list.Out) {
 		drv, dev := g.Host.Stat(ctx, path.Join(dir, n, "device/driver")), g.Host.Stat(ctx, path.Join(dir, n, "device"))
 		it := drv
 		if drv.OK() {

@@ -74,7 +74,7 @@ const mostNamedPaths = 8
 // namedPaths looks whether what a cufile.json names is there: libcufile refuses the whole file for one that is not.
 // The named file of a simulated node's caller lies on the real machine, and so would these.
 func (g *Gatherer) namedPaths(ctx context.Context, it evidence.Item) {
-	if _, simulated := g.Host.(interface{ Simulated() bool }); simulated || !it.Complete() {
+	if host.Simulated(g.Host) || !it.Complete() {
 		return
 	}
 	named := facts.ParseCufileJSON(it.Out).NamedPaths()
@@ -91,11 +91,8 @@ func iommuProbe(ctx context.Context, g *Gatherer) {
 	groups := g.Host.List(ctx, facts.IOMMUGroups, false)
 	g.Add(groups)
 	var types []Named
-	for line := range strings.Lines(string(groups.Out)) {
-		n := strings.TrimRight(strings.TrimSpace(line), "/@")
-		if n == "" || len(types) == mostIOMMUGroups {
-			continue
-		}
+	named := facts.ListedNames(groups.Out)
+	for _, n := range named[:min(len(named), mostIOMMUGroups)] {
 		types = append(types, Named{n, g.Host.Read(ctx, path.Join(facts.IOMMUGroups, n, "type"), false)})
 	}
 	if len(types) > 0 {

@@ -84,7 +84,7 @@ func (c *CUDA) Find(uuid, pci string, index int) (*Device, error) {
 	}
 	n := int(int32(p.u32(0)))
 	d := &Device{c: c}
-	found := -1
+	found := false
 	for i := range n {
 		if c.call("cuDeviceGet", p.at(0), uintptr(i)) != nil {
 			continue
@@ -94,16 +94,16 @@ func (c *CUDA) Find(uuid, pci string, index int) (*Device, error) {
 			continue
 		}
 		if u := uuidOf(p.b[16:32]); uuid != "" && strings.EqualFold(u, uuid) {
-			found, d.id = i, id
+			found, d.id = true, id
 		}
 	}
-	if found < 0 && pci != "" {
+	if !found && pci != "" {
 		p.putString(64, pci)
 		if c.call("cuDeviceGetByPCIBusId", p.at(0), p.at(64)) == nil {
-			found, d.id, d.ByPCI = index, uintptr(p.u32(0)), uuid != ""
+			found, d.id, d.ByPCI = true, uintptr(p.u32(0)), uuid != ""
 		}
 	}
-	if found < 0 {
+	if !found {
 		if uuid != "" || pci != "" {
 			return nil, fmt.Errorf("CUDA does not see GPU %d (%s): it sees %d", index, strings.TrimSpace(uuid+" "+pci), n)
 		}

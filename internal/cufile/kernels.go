@@ -19,31 +19,12 @@ const ptx = `.version 6.0
 	ld.param.u64 %a1, [n];
 	ld.param.u64 %a2, [base];
 	ld.param.u64 %a3, [seed];
-	mov.u32 %r0, %ctaid.x;
-	mov.u32 %r1, %ntid.x;
-	mov.u32 %r2, %tid.x;
-	mov.u32 %r3, %nctaid.x;
-	mad.lo.u32 %r4, %r0, %r1, %r2;
-	mul.lo.u32 %r5, %r3, %r1;
-	cvt.u64.u32 %a4, %r4;
-	cvt.u64.u32 %a5, %r5;
-FILL_LOOP:
+` + grid + `FILL_LOOP:
 	setp.ge.u64 %q, %a4, %a1;
 	@%q bra FILL_DONE;
 	add.u64 %a6, %a4, %a2;
 	add.u64 %a6, %a6, 0x9e3779b97f4a7c15;
-	shr.u64 %a7, %a6, 30;
-	xor.b64 %a6, %a6, %a7;
-	mul.lo.u64 %a6, %a6, 0xbf58476d1ce4e5b9;
-	shr.u64 %a7, %a6, 27;
-	xor.b64 %a6, %a6, %a7;
-	mul.lo.u64 %a6, %a6, 0x94d049bb133111eb;
-	shr.u64 %a7, %a6, 31;
-	xor.b64 %a6, %a6, %a7;
-	xor.b64 %a6, %a6, %a3;
-	shl.b64 %a8, %a4, 3;
-	add.u64 %a8, %a0, %a8;
-	st.global.u64 [%a8], %a6;
+` + word + `	st.global.u64 [%a8], %a6;
 	add.u64 %a4, %a4, %a5;
 	bra FILL_LOOP;
 FILL_DONE:
@@ -60,31 +41,12 @@ FILL_DONE:
 	ld.param.u64 %a2, [base];
 	ld.param.u64 %a3, [seed];
 	ld.param.u64 %a11, [out];
-	mov.u32 %r0, %ctaid.x;
-	mov.u32 %r1, %ntid.x;
-	mov.u32 %r2, %tid.x;
-	mov.u32 %r3, %nctaid.x;
-	mad.lo.u32 %r4, %r0, %r1, %r2;
-	mul.lo.u32 %r5, %r3, %r1;
-	cvt.u64.u32 %a4, %r4;
-	cvt.u64.u32 %a5, %r5;
-CHECK_LOOP:
+` + grid + `CHECK_LOOP:
 	setp.ge.u64 %q, %a4, %a1;
 	@%q bra CHECK_DONE;
 	add.u64 %a10, %a4, %a2;
 	add.u64 %a6, %a10, 0x9e3779b97f4a7c15;
-	shr.u64 %a7, %a6, 30;
-	xor.b64 %a6, %a6, %a7;
-	mul.lo.u64 %a6, %a6, 0xbf58476d1ce4e5b9;
-	shr.u64 %a7, %a6, 27;
-	xor.b64 %a6, %a6, %a7;
-	mul.lo.u64 %a6, %a6, 0x94d049bb133111eb;
-	shr.u64 %a7, %a6, 31;
-	xor.b64 %a6, %a6, %a7;
-	xor.b64 %a6, %a6, %a3;
-	shl.b64 %a8, %a4, 3;
-	add.u64 %a8, %a0, %a8;
-	ld.global.u64 %a9, [%a8];
+` + word + `	ld.global.u64 %a9, [%a8];
 	setp.eq.u64 %q, %a9, %a6;
 	@%q bra CHECK_NEXT;
 	red.global.add.u64 [%a11], 8;
@@ -96,6 +58,32 @@ CHECK_NEXT:
 CHECK_DONE:
 	ret;
 }
+`
+
+// grid puts the thread's number into %a4 and the number of all into %a5.
+const grid = `	mov.u32 %r0, %ctaid.x;
+	mov.u32 %r1, %ntid.x;
+	mov.u32 %r2, %tid.x;
+	mov.u32 %r3, %nctaid.x;
+	mad.lo.u32 %r4, %r0, %r1, %r2;
+	mul.lo.u32 %r5, %r3, %r1;
+	cvt.u64.u32 %a4, %r4;
+	cvt.u64.u32 %a5, %r5;
+`
+
+// word finishes the pattern's word in %a6, which holds the index and the first constant, with the seed in %a3; %a8 becomes
+// the address of the word %a4 behind %a0.
+const word = `	shr.u64 %a7, %a6, 30;
+	xor.b64 %a6, %a6, %a7;
+	mul.lo.u64 %a6, %a6, 0xbf58476d1ce4e5b9;
+	shr.u64 %a7, %a6, 27;
+	xor.b64 %a6, %a6, %a7;
+	mul.lo.u64 %a6, %a6, 0x94d049bb133111eb;
+	shr.u64 %a7, %a6, 31;
+	xor.b64 %a6, %a6, %a7;
+	xor.b64 %a6, %a6, %a3;
+	shl.b64 %a8, %a4, 3;
+	add.u64 %a8, %a0, %a8;
 `
 
 // Kernels are the pattern's, on one GPU.

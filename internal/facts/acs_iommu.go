@@ -86,13 +86,7 @@ var IOMMU = Define("iommu", []string{"iommu"}, func(in *In) Known[IOMMUState] {
 		if !it.Complete() {
 			return Opt[[]string]{}
 		}
-		var l []string
-		for line := range strings.Lines(string(it.Out)) {
-			if n := strings.TrimRight(strings.TrimSpace(line), "/@"); n != "" {
-				l = append(l, n)
-			}
-		}
-		return Some(l)
+		return Some(ListedNames(it.Out))
 	}
 	s.Units = names(in.Item(evidence.ListSource(IOMMUClass)))
 	if g := names(in.Item(evidence.ListSource(IOMMUGroups))); g.OK {

@@ -106,8 +106,8 @@ var NVIDIADriver = Define("nvidia-driver", []string{"nvidia-driver", "modules", 
 	}
 	if it := in.Item(evidence.ListSource("/proc/driver/nvidia/gpus")); it.Complete() {
 		var l []string
-		for line := range strings.Lines(string(it.Out)) {
-			if n := strings.TrimRight(strings.TrimSpace(line), "/"); strings.Count(n, ":") == 2 {
+		for _, n := range ListedNames(it.Out) {
+			if strings.Count(n, ":") == 2 {
 				l = append(l, strings.ToLower(n))
 			}
 		}

@@ -102,8 +102,8 @@ var Nodes = Define("nvidia-fs-nodes", []string{"nvidia-fs-devices", "nvidia-fs-p
 	}
 	if it := in.Item(evidence.ListSource("/dev")); it.OK() {
 		d.Listed = it.Complete()
-		for line := range strings.Lines(string(it.Out)) {
-			p := "/dev/" + strings.TrimRight(strings.TrimSpace(line), "/@")
+		for _, n := range ListedNames(it.Out) {
+			p := "/dev/" + n
 			if _, ok := nodeNumber(p); ok {
 				d.Nodes = append(d.Nodes, NVFSNode{Path: p})
 			}

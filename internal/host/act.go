@@ -40,8 +40,6 @@ type Actor interface {
 	Do(ctx context.Context, a Act) evidence.Item
 	// Scratch is a private folder on a local disk, which goes away with the machine's Close.
 	Scratch() string
-	// Processes: a machine on which processes of ours can be started.
-	Processes() bool
 }
 
 // ActSource is the source of an act's item.
@@ -57,9 +55,6 @@ func (l *Live) Do(ctx context.Context, a Act) evidence.Item {
 
 // Scratch is the folder in which commands run.
 func (l *Live) Scratch() string { return l.folder() }
-
-// Processes is true of this machine.
-func (l *Live) Processes() bool { return l.root == "/" }
 
 // lookAct does it, in this very process.
 func lookAct(a Act) evidence.Item {

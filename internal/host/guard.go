@@ -38,7 +38,7 @@ func guard(argv []string) int {
 	ws, ok := c.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && ws.Signaled() {
 		// Told, and not imitated: Go's runtime has a use of its own for some.
-		_ = json.NewEncoder(os.NewFile(fdReport, "report")).Encode(notStarted{Signal: int(ws.Signal())})
+		tellParent(fdReport, notStarted{Signal: int(ws.Signal())})
 		return 128 + int(ws.Signal())
 	}
 	return c.ProcessState.ExitCode()
@@ -51,6 +51,10 @@ func notStartedAs(err error, fd int) int {
 	if errors.As(err, &no) {
 		r.Errno = int(no)
 	}
-	_ = json.NewEncoder(os.NewFile(uintptr(fd), "report")).Encode(r)
+	tellParent(fd, r)
 	return 127
+}
+
+func tellParent(fd int, r notStarted) {
+	_ = json.NewEncoder(os.NewFile(uintptr(fd), "report")).Encode(r)
 }

@@ -56,6 +56,12 @@ func (c Command) Source() string {
 	return s
 }
 
+// Simulated tells that a host is no machine: nothing is started on it, and its clock need not be waited for.
+func Simulated(h Host) bool {
+	s, ok := h.(interface{ Simulated() bool })
+	return ok && s.Simulated()
+}
+
 // Host is a live or simulated machine.
 type Host interface {
 	// Read reads a file. mayBlock: in a child, with a deadline.

@@ -28,10 +28,9 @@ func posix(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 		res.Notes = append(res.Notes, "the file system takes no O_DIRECT: the page cache may have served")
 	}
 	began := time.Now()
-	var moved, ops, wrong atomic.Uint64
-	var first atomic.Uint64
-	first.Store(^uint64(0))
-	var mu sync.Mutex
+	var moved, ops atomic.Uint64
+	var mu sync.Mutex // guards what the threads found
+	wrong, first := uint64(0), ^uint64(0)
 	all := newHistogram()
 	var failed error
 	var wg sync.WaitGroup
@@ -44,7 +43,13 @@ func posix(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 				}
 				defer func() { _ = unix.Munmap(buf) }()
 				h := newHistogram()
-				defer func() { mu.Lock(); all.Merge(h); mu.Unlock() }()
+				wrongHere, firstHere := uint64(0), ^uint64(0)
+				defer func() {
+					mu.Lock()
+					all.Merge(h)
+					wrong, first = wrong+wrongHere, min(first, firstHere)
+					mu.Unlock()
+				}()
 				for at := part.from; at < part.to; at += job.IOSize {
 					b := buf[:min(job.IOSize, part.to-at)]
 					if job.Op == "write" {
@@ -59,8 +64,7 @@ func posix(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 					_ = h.RecordValue(time.Since(t).Nanoseconds())
 					if job.Op == "read" && job.Verify {
 						if n, where := Compare(b, at, job.Seed); n > 0 {
-							wrong.Add(n)
-							least(&first, where)
+							wrongHere, firstHere = wrongHere+n, min(firstHere, where)
 						}
 					}
 					ops.Add(1)
@@ -82,9 +86,9 @@ func posix(job facts.LoadJob, r *reporter, res *facts.LoadResult) {
 	res.Bytes, res.Ops, res.Seconds = moved.Load(), ops.Load(), time.Since(began).Seconds()
 	res.Latency = latency(all)
 	if job.Op == "read" && job.Verify {
-		res.Verified = &facts.LoadVerified{Bytes: moved.Load(), Wrong: wrong.Load(), How: "through the CPU"}
-		if w := first.Load(); wrong.Load() > 0 {
-			res.Verified.First = &w
+		res.Verified = &facts.LoadVerified{Bytes: moved.Load(), Wrong: wrong, How: "through the CPU"}
+		if wrong > 0 {
+			res.Verified.First = &first
 		}
 	}
 	if failed != nil {
@@ -162,13 +166,4 @@ func latency(h *hdrhistogram.Histogram) *facts.LoadLatency {
 	}
 	usec := func(ns int64) float64 { return float64(ns) / 1000 }
 	return &facts.LoadLatency{P50: usec(h.ValueAtQuantile(50)), P99: usec(h.ValueAtQuantile(99)), Max: usec(h.Max())}
-}
-
-func least(to *atomic.Uint64, v uint64) {
-	for {
-		old := to.Load()
-		if v >= old || to.CompareAndSwap(old, v) {
-			return
-		}
-	}
 }

@@ -41,7 +41,7 @@ const patienceToOpen = 20 * time.Second
 // turn. They are open before the first look at the counters, so that none of it falls between two.
 func (r *Runner) begin(ctx context.Context, names []string) {
 	own, ok := r.Plan.Engine.(load.Own)
-	if !ok || own.Kind != "cufile" || !r.M.Processes() {
+	if !ok || own.Kind != "cufile" || host.Simulated(r.M) {
 		return
 	}
 	r.early = map[string]*load.Pending{}

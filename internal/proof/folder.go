@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gdsproof/internal/evidence"
+	"gdsproof/internal/facts"
 	"gdsproof/internal/host"
 	"gdsproof/internal/ledger"
 )
@@ -178,7 +179,7 @@ func (r *Runner) foreign(ctx context.Context) {
 	if r.Plan.Dir == "" || r.Plan.CannotStart != "" {
 		return
 	}
-	for _, n := range names(r.M.List(ctx, r.Plan.Dir, true)) {
+	for _, n := range facts.ListedNames(r.M.List(ctx, r.Plan.Dir, true).Out) {
 		if strings.HasPrefix(n, FolderPrefix) && path.Join(r.Plan.Dir, n) != r.folder.path {
 			r.clean.Foreign = append(r.clean.Foreign, n)
 		}

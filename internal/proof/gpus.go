@@ -13,7 +13,7 @@ const gpuDir = "/proc/driver/nvidia/gpus"
 
 // GPUs lists the node's GPUs in the order of the PCI bus, which is that of CUDA_DEVICE_ORDER=PCI_BUS_ID.
 func GPUs(ctx context.Context, h host.Host) []facts.LoadGPU {
-	list := names(h.List(ctx, gpuDir, false))
+	list := facts.ListedNames(h.List(ctx, gpuDir, false).Out)
 	slices.Sort(list)
 	var out []facts.LoadGPU
 	for i, addr := range list {

@@ -49,9 +49,9 @@ func (r *Runner) counters(ctx context.Context) evidence.Item {
 	out := evidence.Item{Source: facts.EFACountersSource, Form: evidence.Whole, State: evidence.NotCollected}
 	list := r.M.List(ctx, rdmaDir, false)
 	var b bytes.Buffer
-	for _, dev := range names(list) {
+	for _, dev := range facts.ListedNames(list.Out) {
 		dir := path.Join(rdmaDir, dev, "ports/1/hw_counters")
-		for _, name := range names(r.M.List(ctx, dir, false)) {
+		for _, name := range facts.ListedNames(r.M.List(ctx, dir, false).Out) {
 			it := r.M.Read(ctx, path.Join(dir, name), false)
 			if it.OK() {
 				fmt.Fprintf(&b, "%s %s=%s\n", dev, name, strings.TrimSpace(string(it.Out)))
@@ -60,20 +60,6 @@ func (r *Runner) counters(ctx context.Context) evidence.Item {
 	}
 	if b.Len() > 0 {
 		out.State, out.Out = evidence.Present, b.Bytes()
-	}
-	return out
-}
-
-// names are the entries of a listing.
-func names(list evidence.Item) []string {
-	var out []string
-	if !list.OK() {
-		return nil
-	}
-	for line := range strings.Lines(string(list.Out)) {
-		if n := strings.TrimRight(strings.TrimSpace(line), "/@"); n != "" {
-			out = append(out, n)
-		}
 	}
 	return out
 }

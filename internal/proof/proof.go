@@ -34,7 +34,7 @@ type Plan struct {
 	Engine load.Engine
 	// CPU is the engine of the control: gdsio itself, or one of our own.
 	CPU load.Engine
-	// Strict wants a copy of the user's configuration with compat mode off; Undo is why there is none.
+	// StrictJSON is the user's configuration with compat mode off.
 	StrictJSON string
 	Seed       uint64
 	Pause      time.Duration // of the idle look

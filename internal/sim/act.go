@@ -17,9 +17,6 @@ const scratch = "/run/gdsproof/simulated"
 // Scratch is a folder that is nowhere.
 func (h *Host) Scratch() string { return scratch }
 
-// Processes: none is started.
-func (h *Host) Processes() bool { return false }
-
 // Do makes a change to the model.
 func (h *Host) Do(_ context.Context, a host.Act) evidence.Item {
 	h.mu.Lock()

@@ -47,6 +47,15 @@ func tell(v check.View, name string, dirs []string, table row) []check.Finding {
 	return nil
 }
 
+// counted is what the driver says of a direction. Only the library and a strict run can say that a run failed to take
+// the path: the counters are of the whole host.
+func counted(v check.View, dirs []string) []check.Finding {
+	if f := tell(v, witness.Driver, dirs, row{witness.GDS: report.Pass, witness.Compat: report.Unknown, witness.Mixed: report.Unknown, witness.Moved: report.Unknown}); f != nil {
+		return f
+	}
+	return []check.Finding{check.NotKnown("a run of "+dirs[0]+" with the counters before and after it", "nothing was said of %s", dirs[0])}
+}
+
 // subjectOf names the direction where a check speaks of several.
 func subjectOf(t *witness.Testimony, dirs []string) string {
 	if len(dirs) > 2 && t.Direction != witness.Both {
