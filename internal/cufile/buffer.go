@@ -12,6 +12,7 @@ type Buffer struct {
 	done   uintptr // an event behind what was begun: waiting for it sleeps, where waiting for a stream would spin
 	result uintptr // on the GPU: bytes that differ, and the first one's offset
 	args   *page
+	batch  *page // of Move
 }
 
 // Alloc gets memory on the GPU.
@@ -20,7 +21,11 @@ func (d *Device) Alloc(size uint64, k *Kernels) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Buffer{d: d, k: k, Size: size, args: p}
+	batch, err := newPage(4096)
+	if err != nil {
+		return nil, err
+	}
+	b := &Buffer{d: d, k: k, Size: size, args: p, batch: batch}
 	if err := d.c.call("cuMemAlloc", p.at(0), uintptr(size)); err != nil {
 		return nil, err
 	}

@@ -8,14 +8,14 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-	"golang.org/x/sys/unix"
 )
 
 // Driver is libcufile.
 type Driver struct {
 	lib         *library
-	errno       errnoOf
 	read, write uintptr
+	clock       uintptr // clock_gettime
+	errno       uintptr // __errno_location: purego itself returns no errno on Linux
 	p           *page
 	// Version is 1000·major + 10·minor, 0 where the library has no such function (before 1.8).
 	Version int32
@@ -31,10 +31,14 @@ func Load(path string) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{lib: lib, errno: findErrno(), p: p, read: lib.has("cuFileRead"), write: lib.has("cuFileWrite")}
+	d := &Driver{lib: lib, p: p, read: lib.has("cuFileRead"), write: lib.has("cuFileWrite")}
 	if d.read == 0 || d.write == 0 || lib.has("cuFileDriverOpen") == 0 {
 		return nil, fmt.Errorf("load %s: it is no libcufile", path)
 	}
+	if d.clock, err = purego.Dlsym(purego.RTLD_DEFAULT, "clock_gettime"); err != nil {
+		return nil, err
+	}
+	d.errno, _ = purego.Dlsym(purego.RTLD_DEFAULT, "__errno_location")
 	if d.status("cuFileGetVersion", p.at(0)) == nil {
 		d.Version = int32(p.u32(0))
 	}
@@ -129,42 +133,6 @@ func (d *Driver) RegisterBuffer(b *Buffer) error {
 
 // ReleaseBuffer takes it back.
 func (d *Driver) ReleaseBuffer(b *Buffer) { _ = d.status("cuFileBufDeregister", b.Ptr) }
-
-// Read and Write move bytes between the file and the buffer. The thread must be locked: a failure is in its errno.
-func (f *File) Read(b *Buffer, size, fileOffset, at uint64) (int64, error) {
-	return f.move("cuFileRead", f.d.read, b, size, fileOffset, at)
-}
-
-// Write is Read in the other direction.
-func (f *File) Write(b *Buffer, size, fileOffset, at uint64) (int64, error) {
-	return f.move("cuFileWrite", f.d.write, b, size, fileOffset, at)
-}
-
-func (f *File) move(name string, fn uintptr, b *Buffer, size, fileOffset, at uint64) (int64, error) {
-	r, _, _ := purego.SyscallN(fn, f.handle, b.Ptr, uintptr(size), uintptr(fileOffset), uintptr(at))
-	n := int64(r)
-	if n >= 0 && n <= int64(size) {
-		return n, nil
-	}
-	return n, f.d.failure(name, n, size)
-}
-
-// failure decodes what an I/O answered: -1 with an errno of the system or of cuFile (50xx), a negative number of
-// cuFile, or, of an odd release, a positive one that is more than was asked for.
-func (d *Driver) failure(name string, n int64, size uint64) error {
-	switch {
-	case n == -1:
-		no := d.errno.get()
-		e := &Error{Call: name, Code: no, More: "errno"}
-		if no > 0 && no < 4096 {
-			e.More = unix.ErrnoName(unix.Errno(no)) + ", " + unix.Errno(no).Error()
-		}
-		return e
-	case n < 0:
-		return &Error{Call: name, Code: -n}
-	}
-	return &Error{Call: name, Code: n, More: fmt.Sprintf("%d bytes were asked for", size)}
-}
 
 // Stats are the library's own counts of this process. There is more room than the structure of 1.15 takes (5000 bytes).
 func (d *Driver) Stats() (Counts, error) {

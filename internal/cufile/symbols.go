@@ -5,7 +5,6 @@ package cufile
 import (
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -38,25 +37,6 @@ func (l *library) has(names ...string) uintptr {
 		}
 	}
 	return 0
-}
-
-// errnoOf reads the calling thread's errno. purego's own result is always 0 on Linux; the thread must be locked.
-type errnoOf struct{ f uintptr }
-
-func findErrno() errnoOf {
-	f, _ := purego.Dlsym(purego.RTLD_DEFAULT, "__errno_location")
-	return errnoOf{f}
-}
-
-func (e errnoOf) get() int64 {
-	if e.f == 0 {
-		return 0
-	}
-	p, _, _ := purego.SyscallN(e.f)
-	if p == 0 {
-		return 0
-	}
-	return int64(*(*int32)(*(*unsafe.Pointer)(unsafe.Pointer(&p))))
 }
 
 // Flush writes out what the libraries have printed and C has not: the process ends without C's own end.

@@ -86,7 +86,7 @@ func bench() error {
 			return s, err
 		}
 	}
-	peers := []peer{{"gdsproof", own(false)}, {"gdsproof, compared", own(true)}, {"C loop, cuFile", inC("cufile")}, {"C loop, pread + cuMemcpy", inC("posix")}}
+	peers := []peer{{"gdsproof", own(false)}, {"gdsproof, compared", own(true)}, {"C loop, cuFile", inC("cufile")}, {"C loop, counted", inC("counted")}, {"C loop, pread + cuMemcpy", inC("posix")}}
 	if *gdsio != "" {
 		peers = append(peers, peer{"gdsio", func(op string, threads int) (sample, error) {
 			its := load.Gdsio{Path: *gdsio, M: m}.Do(ctx, facts.LoadJob{Op: op, Dir: folder, Name: "f", Threads: threads, Size: *size << 20, IOSize: 1 << 20, Deadline: 300}, load.Settings{}, nil)
