@@ -18,7 +18,7 @@ func init() {
 
 // cufileLibraryProbe lists every libcufile that a program of this user could load.
 func cufileLibraryProbe(ctx context.Context, g *Gatherer) {
-	g.Add(libraries(ctx, g.Host, os.Getenv("LD_LIBRARY_PATH")))
+	g.Add(libraries(ctx, g.Host, os.Getenv))
 	list := g.Host.List(ctx, "/usr/local", false)
 	if list.OK() {
 		var kept []string
@@ -56,8 +56,8 @@ func loaders(ctx context.Context, h host.Host) evidence.Item {
 }
 
 // libraries looks where the dynamic loader does, in its order: LD_LIBRARY_PATH, the loader's cache; then where only
-// programs look that know CUDA's folders.
-func libraries(ctx context.Context, h host.Host, ldPath string) evidence.Item {
+// programs look that know CUDA's folders, and those of a Python environment.
+func libraries(ctx context.Context, h host.Host, env func(string) string) evidence.Item {
 	out := evidence.Item{Source: facts.CufileLibrariesSource, Form: evidence.Whole, Place: evidence.Host, State: evidence.Present}
 	var b strings.Builder
 	way := links{h: h, seen: map[string]string{}}
@@ -70,7 +70,7 @@ func libraries(ctx context.Context, h host.Host, ldPath string) evidence.Item {
 		seen[file] = true
 		fmt.Fprintf(&b, "%s: file=%s by=%s\n", p, path.Base(file), why)
 	}
-	for _, d := range strings.Split(ldPath, ":") {
+	for _, d := range strings.Split(env("LD_LIBRARY_PATH"), ":") {
 		if path.IsAbs(d) {
 			add(path.Join(d, "libcufile.so.0"), "LD_LIBRARY_PATH")
 		}
@@ -88,6 +88,9 @@ func libraries(ctx context.Context, h host.Host, ldPath string) evidence.Item {
 	dirs = append(dirs, "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64")
 	for _, d := range dirs {
 		add(path.Join(d, "libcufile.so.0"), "folder")
+	}
+	for _, d := range wheels(ctx, h, env) {
+		add(path.Join(d, "libcufile.so.0"), "python")
 	}
 	out.Out = []byte(b.String())
 	if cache.State != evidence.Present {

@@ -17,7 +17,7 @@ import (
 // cufileReport opens libcufile's driver once in a child, at the log level at which it writes the whole platform
 // report. It stands in for gdscheck where the tools are not installed, as in most containers.
 func cufileReport(ctx context.Context, g *Gatherer) {
-	libs := libraries(ctx, g.Host, os.Getenv("LD_LIBRARY_PATH"))
+	libs := libraries(ctx, g.Host, os.Getenv)
 	lib := ""
 	for line := range strings.Lines(string(libs.Out)) {
 		lib, _, _ = strings.Cut(line, ": ")

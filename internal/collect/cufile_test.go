@@ -39,6 +39,8 @@ func install(t *testing.T, root, name, file string) {
 	link(t, "targets/x86_64-linux/lib", filepath.Join(home, "lib64"))
 }
 
+func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
+
 func link(t *testing.T, to, at string) {
 	t.Helper()
 	if err := os.Symlink(to, at); err != nil {
@@ -59,7 +61,7 @@ func TestSeveralInstalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.Close()
-		it := libraries(context.Background(), h, "/usr/local/cuda-12.9/lib64:relative")
+		it := libraries(context.Background(), h, env(map[string]string{"LD_LIBRARY_PATH": "/usr/local/cuda-12.9/lib64:relative"}))
 		return strings.Split(strings.TrimSpace(string(it.Out)), "\n"), FindGDSTool(context.Background(), h, "gdscheck")
 	}
 	newest := []string{
@@ -93,13 +95,48 @@ func TestSeveralInstalls(t *testing.T) {
 	}
 }
 
+// TestWheels: behind all that other programs find, the libraries of Python environments, of the caller's first.
+func TestWheels(t *testing.T) {
+	root := t.TempDir()
+	install(t, root, "cuda-13.0", "libcufile.so.1.15.1")
+	wheel := func(dir string) {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, dir, "libcufile.so.0"), []byte("\x7fELF"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []string{"work/venv/lib/python3.12/site-packages/nvidia/cufile/lib", "opt/conda/lib", "opt/conda/lib/python3.11/site-packages/nvidia/cu13/lib",
+		"usr/lib/python3/dist-packages/nvidia/cufile/lib", "home/a/.local/lib/python3.10/site-packages/nvidia/cufile/lib",
+		"usr/lib/python2.7/dist-packages/nvidia/cufile/lib", "usr/lib/python3/dist-packages/nvidia/cudnn/lib", "usr/lib/python3/dist-packages/nvidia/cu/lib"} {
+		wheel(d)
+	}
+	h, err := host.NewLive(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	it := libraries(context.Background(), h, env(map[string]string{"VIRTUAL_ENV": "/work/venv", "CONDA_PREFIX": "/opt/conda", "HOME": "/home/a"}))
+	want := `/usr/local/cuda-13.0/lib64/libcufile.so.0: file=libcufile.so.1.15.1 by=folder
+/opt/conda/lib/libcufile.so.0: file=libcufile.so.0 by=python
+/work/venv/lib/python3.12/site-packages/nvidia/cufile/lib/libcufile.so.0: file=libcufile.so.0 by=python
+/opt/conda/lib/python3.11/site-packages/nvidia/cu13/lib/libcufile.so.0: file=libcufile.so.0 by=python
+/usr/lib/python3/dist-packages/nvidia/cufile/lib/libcufile.so.0: file=libcufile.so.0 by=python
+/home/a/.local/lib/python3.10/site-packages/nvidia/cufile/lib/libcufile.so.0: file=libcufile.so.0 by=python
+`
+	if string(it.Out) != want {
+		t.Errorf("%s", it.Out)
+	}
+}
+
 // TestOneLibrary: the simulated node's loader and CUDA's folders lead to one file.
 func TestOneLibrary(t *testing.T) {
 	h, err := sim.New("p5en")
 	if err != nil {
 		t.Fatal(err)
 	}
-	it := libraries(context.Background(), h, "")
+	it := libraries(context.Background(), h, env(nil))
 	if want := "/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcufile.so.0: file=libcufile.so.1.15.1 by=ldconfig\n"; string(it.Out) != want {
 		t.Errorf("%q", it.Out)
 	}

@@ -20,7 +20,9 @@ const (
 type CufileLibrary struct {
 	Path    string
 	Version string // of the file's name: 1.15.1
-	By      string // LD_LIBRARY_PATH, ldconfig, folder (only programs that know CUDA's folders find it there)
+	// By: LD_LIBRARY_PATH, ldconfig, folder (only programs that know CUDA's folders find it there), python (only
+	// programs of that Python environment do).
+	By string
 }
 
 // Home is the folder of the CUDA install that a library is of, "" where its path does not tell.

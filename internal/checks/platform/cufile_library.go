@@ -94,8 +94,19 @@ var _ = check.Register(check.Check{
 		if versions := different(libs); len(versions) > 1 {
 			text += "; several are installed (" + strings.Join(versions, ", ") + "), and a program takes the first that its loader finds"
 		}
-		if libs[0].By == "folder" {
+		switch libs[0].By {
+		case "folder":
 			text += "; the loader does not know it by itself (no ldconfig entry, not in LD_LIBRARY_PATH)"
+		case "python":
+			text += "; only programs of its Python environment find it (" + libs[0].Path + ")"
+		}
+		if libs[0].By != "python" {
+			for _, l := range libs {
+				if l.By == "python" { // of the run path of a program's own libraries, which goes before the loader's
+					text += "; programs of a Python environment take their own (" + l.Path + ")"
+					break
+				}
+			}
 		}
 		return with(check.Pass("%s", text))
 	},
