@@ -5,7 +5,7 @@ BIN     := bin/gdsproof
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 export CGO_ENABLED = 0
 
-.PHONY: all build test race vet staticcheck unit fuzz bench bench-gpu FORCE vuln docs clean
+.PHONY: all build test race vet staticcheck unit fuzz arm64 bench bench-gpu FORCE vuln docs clean
 
 all: build
 
@@ -28,6 +28,10 @@ unit:
 # The race detector is C inside, so this is the one part that needs a C compiler.
 race:
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+# The packages that call C, on an emulated arm64. As root; the script names the Debian packages it needs.
+arm64:
+	scripts/arm64.sh
 
 # A short run of every fuzz test: enough to try the seeds and what lies near them. It is a number of inputs, since Go's
 # fuzzer can report its own deadline (FUZZ=1m) as "context deadline exceeded", a failure without an input.

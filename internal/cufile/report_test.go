@@ -152,17 +152,8 @@ func TestReportWithoutLibrary(t *testing.T) {
 	if err != nil || r.Loaded || r.Open != nil || !strings.Contains(r.Error, "/nowhere/libcufile.so.0") {
 		t.Errorf("%v %+v", err, r)
 	}
-	// A library that is something else.
-	libc := ""
-	for _, p := range []string{"/lib/x86_64-linux-gnu/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6", "/lib64/libm.so.6"} {
-		if _, err := os.Stat(p); err == nil {
-			libc = p
-		}
-	}
-	if libc == "" {
-		t.Skip("not tested: no libm found to stand for a wrong library")
-	}
-	if r, _, err := child(t, libc); err != nil || !r.Loaded || r.Open != nil || !strings.Contains(r.Error, "cuFileDriverOpen") {
+	// A library that is something else, as the loader finds it.
+	if r, _, err := child(t, "libm.so.6"); err != nil || !r.Loaded || r.Open != nil || !strings.Contains(r.Error, "cuFileDriverOpen") {
 		t.Errorf("%v %+v", err, r)
 	}
 }
